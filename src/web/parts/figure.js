@@ -32,19 +32,22 @@ const SMALL_MAX = 128;
 const SCALES = ['a scale each', 'one scale'];
 
 export class Figure {
-    /** @param {Answer} answer @param {Options} options */
-    constructor(answer, options) {
+    /** @param {Answer} answer @param {Options} given */
+    constructor(answer, { before, ...options }) {
         this.answer = answer;
         this.options = options;
         this.readout = new Readout();
         this.meaning = meaning(options.path, answer, this.tensor, () => this.#point());
         /** @private @type {Heatmap | null} */ this.heatmap = null;
+        /** The heatmaps, the large one first: their pictures stay until those that take their places are there.
+         * @private @type {Heatmap[]} */
+        this.maps = before?.maps ?? [];
         /** @private @type {{stop: () => void}[]} */ this.parts = [];
         /** @private */ this.seen = '';
         /** The bounds of all matrices of a tensor, for one scale. @private @type {(() => [number, number]) | undefined} */
         this.shared = undefined;
         /** Which matrix of the tensor is seen large. @private */ this.slice = 0;
-        /** @private */ this.frame = h('div.figure-frame');
+        /** @private @type {HTMLElement} */ this.frame = h('div.figure-frame', [...(before?.frame.childNodes ?? [])]);
         const names = [...answer.tensors.keys()];
         this.tabs = h('div.segments', { role: 'radiogroup', 'aria-label': 'Tensor', hidden: names.length < 2 }, [
             names.map((name) =>
@@ -74,11 +77,6 @@ export class Figure {
             h('div.panels', this.table.element, options.path !== '' && along),
         ]);
         this.#draw();
-    }
-
-    /** The large matrix as it is drawn. */
-    get picture() {
-        return this.heatmap?.canvas;
     }
 
     /** The tensor that is seen. @returns {Tensor} */
@@ -169,7 +167,7 @@ export class Figure {
             onCursor: (index, done) => this.#at(index, y[index], done),
         });
         this.parts.push(picture);
-        this.frame.replaceChildren(picture.element);
+        this.maps = [];
         /** @type {ArrayLike<number>} */
         let y = [];
         try {
@@ -177,6 +175,8 @@ export class Figure {
         } catch (error) {
             return this.options.onError(error);
         }
+        if (!this.parts.includes(picture)) return;
+        this.frame.replaceChildren(picture.element);
         picture.show([{ name: tensor.name, y, x: placed && Array.from(y, (_, i) => placed(i)) }]);
         const at = this.options.place.number(this.#key('at'), NaN);
         if (at in y) {
@@ -198,11 +198,13 @@ export class Figure {
         const rows = tensor.shape.at(-2) ?? 1;
         const n = rows === 0 ? 0 : tensor.rows / rows;
         this.slice = Math.min(n - 1, this.options.place.number(this.#key('slice'), 0));
-        const { slice } = this;
         this.shared = undefined;
-        const multiples = n > 1 ? [this.#small(tensor, n, slice)] : [];
-        const big = this.#large(tensor, slice);
+        const [large, ...small] = this.maps;
+        this.maps = [];
+        const multiples = n > 1 ? [this.#small(tensor, n, small)] : [];
+        const big = this.#large(tensor, large);
         this.frame.replaceChildren(...multiples, big.element);
+        this.maps.unshift(big);
         this.heatmap = big;
         this.#point();
     }
@@ -218,8 +220,9 @@ export class Figure {
         return { ...matrix, pool: pool(path, one, this.answer.parameters, matrix.rows) };
     }
 
-    /** @param {Tensor} tensor @param {number} slice */
-    #large(tensor, slice) {
+    /** @param {Tensor} tensor @param {Heatmap | undefined} before */
+    #large(tensor, before) {
+        const { slice } = this;
         const { place, title, onError } = this.options;
         const { rowName, columnName, rowLabel, columnLabel } = this.meaning;
         const matrix = this.#matrix(tensor, slice);
@@ -232,7 +235,7 @@ export class Figure {
             columnLabel,
             onError,
             paint: this.options.paint,
-            before: this.options.before?.picture,
+            before: before?.picture,
             bounds: this.shared,
             onRead: () => this.#point(),
             onCursor: (cell, value, done) => {
@@ -272,11 +275,10 @@ export class Figure {
         return field.element;
     }
 
-    /** All matrices of a tensor, small. @param {Tensor} tensor @param {number} n @param {number} slice */
-    #small(tensor, n, slice) {
+    /** All matrices of a tensor, small. @param {Tensor} tensor @param {number} n @param {Heatmap[]} before */
+    #small(tensor, n, before) {
         const shown = Math.min(n, SMALL_MAX);
-        /** @type {Heatmap[]} */
-        const maps = [];
+        const { maps, slice } = this;
         const bounds = () => widest(maps.map((map) => map.chunks.bounds));
         const one = this.options.place.get(this.#key('colours')) === SCALES[1];
         if (one) this.shared = bounds;
@@ -284,9 +286,10 @@ export class Figure {
             const map = new Heatmap({
                 matrix: tensor.matrix(i),
                 name: `number ${i}`,
+                before: before[i]?.picture,
                 bare: true,
                 bounds: one ? bounds : undefined,
-                onRead: () => [...maps, this.heatmap].forEach((each) => each?.draw()),
+                onRead: () => maps.forEach((each) => each.draw()),
                 onError: this.options.onError,
             });
             map.canvas.tabIndex = -1;

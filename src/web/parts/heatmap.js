@@ -97,6 +97,11 @@ export class Heatmap {
         this.draw();
     }
 
+    /** What is seen of it: until it is painted, the one before. */
+    get picture() {
+        return this.options.before ?? this.canvas;
+    }
+
     /** Maps of indices and of distances have their least and their greatest in the first and the last row. */
     async #ends() {
         const { rows } = this.matrix;

@@ -49,7 +49,7 @@ const FIELDS = fields([
     ['kind', ['image', 'video'], ''],
     ['rows', 'integer', '', 'tokens', 1, 8],
     ['columns', 'integer', 'A token is a square of 2 × 2 patches.', 'tokens', 1, 10],
-    ['frames', 'integer', 'Of a video.', '', 1, 6],
+    ['frames', 'integer', '', '', 1, 6],
     [
         'seconds',
         'number',
@@ -279,8 +279,10 @@ class Axes extends Room {
             (signal) => positionsOf(values, signal),
             (found) => this.#show(found),
         );
-        const seconds = /** @type {HTMLElement} */ (this.fields.element.querySelector('[data-parameter="seconds"]'));
-        seconds.hidden = !this.#timed();
+        const hide = /** @param {string} name @param {boolean} hidden */ (name, hidden) =>
+            this.fields.element.querySelector(`[data-parameter="${name}"]`)?.toggleAttribute('hidden', hidden);
+        hide('seconds', !this.#timed());
+        hide('frames', this.get('kind') !== 'video');
         const model = this.get('model');
         void this.questions.facts.ask(
             model,

@@ -11,6 +11,7 @@ import { Heatmap } from '../parts/heatmap.js';
 import { Latest, complaint, section } from '../parts/latest.js';
 import { NEAREST, brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
+import { matrixOf } from '../parts/safetensors.js';
 import { table } from '../parts/table.js';
 import { plain } from '../parts/take.js';
 import { cellOf, kept } from '../parts/view.js';
@@ -219,15 +220,7 @@ export class Drift {
      * @param {string} name @param {Numbers} data @param {string} [unit] */
     #map(name, data, unit) {
         const { positions, frequency } = this.seen.found;
-        const pairs = frequency.length;
-        const matrix = {
-            name,
-            dtype: 'float64',
-            rows: positions.length,
-            columns: pairs,
-            read: /** @param {number} first @param {number} count */ (first, count) =>
-                Promise.resolve(data.slice(first * pairs, (first + count) * pairs)),
-        };
+        const matrix = matrixOf(name, data, frequency.length);
         return new Heatmap({
             matrix,
             name,

@@ -78,17 +78,20 @@ class Opening extends Room {
         this.wave = this.own(new Curve({ name: 'The wave under the pointer', ...of }));
         this.far = h('div.fars', { role: 'status' });
         this.model = picker((model) => this.set({ model: model || null }), { encodings: ['rope'] });
-        host.replaceChildren(this.#head(), this.#why(), this.#doors());
+        host.replaceChildren(this.#head(), this.#why());
         this.update();
     }
 
     #head() {
         return h('section.hero', { 'aria-label': 'A table of positions' }, [
             h('h1', 'Where a word stands, in exact numbers'),
-            h('p.lead', [
-                'A transformer sees no order until every position has its numbers: this service computes them, for every published scheme and ',
-                h('a', { href: '#/models' }, 'hundreds of models'),
-                ', each number correctly rounded.',
+            h('div.intro', [
+                h('p.lead', [
+                    'A transformer sees no order until every position has its numbers: this service computes them, for every published scheme and ',
+                    h('a', { href: '#/models' }, 'hundreds of models'),
+                    ', each number correctly rounded.',
+                ]),
+                this.#doors(),
             ]),
             this.picture,
             this.said,

@@ -16,46 +16,36 @@
 /** @typedef {{show: (host: HTMLElement, context: Context) => Shown}} Module */
 /** @typedef {{id: string, title: string, line: string, chapter?: number, load: () => Promise<Module>}} Room */
 
-/** The first screen. @type {[id: string, title: string, line: string, load: Room['load']]} */
-const OPENING = [
-    '',
-    'posenc',
-    'Positional encodings, exact, to be seen, changed, checked and shared.',
-    () => import('./opening.js'),
-];
+/** @typedef {[id: string, title: string, line: string]} Row */
 
-/** The chapters, in the order in which they are read; then what else there is. @type {(typeof OPENING)[]} */
+/** The first screen. @type {Row} */
+const OPENING = ['', 'posenc', 'Positional encodings, exact, to be seen, changed, checked and shared.'];
+
+/** The chapters, in the order in which they are read; then what else there is. @type {Row[]} */
 const CHAPTERS = [
-    ['words', 'Words', 'Order is lost: attention without positions sees none.', () => import('./words.js')],
-    ['waves', 'Waves', 'A sine and a cosine for every pair of channels.', () => import('./waves.js')],
-    ['sums', 'Sums', 'The embedding of a word plus the encoding of its position.', () => import('./sums.js')],
-    ['step', 'Steps', 'A step of k positions is one rotation, wherever it starts.', () => import('./step.js')],
-    ['rotations', 'Rotations', 'RoPE: the score depends on the distance alone.', () => import('./rotations.js')],
-    ['biases', 'Biases', 'A number for each distance, added to the scores.', () => import('./biases.js')],
-    [
-        'reach',
-        'Long contexts',
-        'What scaling does to the angles beyond the training length.',
-        () => import('./reach.js'),
-    ],
-    ['which', 'Which is which', 'One sentence under five schemes.', () => import('./which.js')],
-    [
-        'doctor',
-        'Check a table',
-        'Is a file what it should be, and which mistake explains it?',
-        () => import('./doctor.js'),
-    ],
+    ['words', 'Words', 'Order is lost: attention without positions sees none.'],
+    ['waves', 'Waves', 'A sine and a cosine for every pair of channels.'],
+    ['sums', 'Sums', 'The embedding of a word plus the encoding of its position.'],
+    ['step', 'Steps', 'A step of k positions is one rotation, wherever it starts.'],
+    ['rotations', 'Rotations', 'RoPE: the score depends on the distance alone.'],
+    ['biases', 'Biases', 'A number for each distance, added to the scores.'],
+    ['reach', 'Long contexts', 'What scaling does to the angles beyond the training length.'],
+    ['which', 'Which is which', 'One sentence under five schemes.'],
+    ['doctor', 'Check a table', 'Is a file what it should be, and which mistake explains it?'],
 ];
 
-/** @type {(typeof OPENING)[]} */
+/** @type {Row[]} */
 const OTHERS = [
-    ['axes', 'Images and video', 'Positions of patches: time, height and width.', () => import('./axes.js')],
-    ['models', 'Models', 'Which layers of a model rotate, and how far each sees.', () => import('./models.js')],
-    ['any', 'Any resource', 'Every resource of this service, drawn.', () => import('./any.js')],
+    ['axes', 'Images and video', 'Positions of patches: time, height and width.'],
+    ['models', 'Models', 'Which layers of a model rotate, and how far each sees.'],
+    ['any', 'Any resource', 'Every resource of this service, drawn.'],
 ];
 
-/** @param {typeof OPENING} row @param {number} [chapter] @returns {Room} */
-const room = ([id, title, line, load], chapter) => ({ id, title, line, chapter, load });
+/** @param {Row} row @param {number} [chapter] @returns {Room} */
+const room = ([id, title, line], chapter) => ({
+    ...{ id, title, line, chapter },
+    load: () => import(`./${id || 'opening'}.js`),
+});
 
 /** The first is the first screen. @type {Room[]} */
 export const rooms = [

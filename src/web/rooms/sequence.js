@@ -13,12 +13,12 @@ const STEPS = {
 };
 
 /** @typedef {{before: string[], after: string[], frames: number, rows: number, columns: number}} Layout */
-/** @typedef {{token: number, kind: 'word' | 'patch', name: string, frame: number, row: number, column: number}} Token */
+/** @typedef {{token: number, kind: 'text' | 'patch', name: string, frame: number, row: number, column: number}} Token */
 
 /** All tokens in their order. @param {Layout} layout @returns {Token[]} */
 export function tokensOf({ before, after, frames, rows, columns }) {
     const word = /** @param {string} name @returns {Omit<Token, 'token'>} */ (name) => ({
-        kind: 'word',
+        kind: 'text',
         name: `“${name}”`,
         frame: -1,
         row: -1,
@@ -63,7 +63,7 @@ export class Sequence {
     /** A token with its three positions. @param {Token} token @param {ArrayLike<number>[]} axes */
     #cell({ token, kind, name }, axes) {
         return h('span', { class: `token ${kind}`, 'data-token': token }, [
-            kind === 'word' && h('span.name', name.slice(1, -1)),
+            kind === 'text' && h('span.name', name.slice(1, -1)),
             axes.map((axis, i) => h('span', { class: `axis-${i}` }, axis[token])),
         ]);
     }

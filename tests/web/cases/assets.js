@@ -4,17 +4,13 @@ import assert from 'node:assert/strict';
 const HTML = { Accept: 'text/html' };
 const WEIGHT_MAX = 120 * 1024;
 
-/** Every file that any room may load, by the page and by what its modules import. */
-async function files(url) {
-    const page = await (await fetch(`${url}/`, { headers: HTML })).text();
-    const found = new Set([...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path));
-    for (const path of found) {
-        if (!path.endsWith('.js')) continue;
-        const text = await (await fetch(url + path)).text();
-        for (const [, to] of text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g))
-            found.add(new URL(to, url + path).pathname);
-    }
-    return ['/', ...found];
+/** Every file that any room may load: those that the page names, and a module for each room. */
+async function files(bench) {
+    const page = await (await fetch(`${bench.server.url}/`, { headers: HTML })).text();
+    const named = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path);
+    const opening = named.find((path) => path.endsWith('/rooms/opening.js'));
+    const rooms = (await bench.rooms()).map((room) => opening.replace('opening', room));
+    return ['/', ...named, ...rooms];
 }
 
 /** Bytes on the wire: fetch() would decode. */
@@ -31,11 +27,11 @@ async function weigh(url, path, coding) {
     });
 }
 
-/** Bytes of all files of the page in a coding. @param {string} url @param {string} coding */
-export async function weight(url, coding) {
+/** Bytes of all files of the page in a coding. */
+export async function weight(bench, coding) {
     let total = 0;
-    for (const path of await files(url)) {
-        const { bytes, status, headers } = await weigh(url, path, coding);
+    for (const path of await files(bench)) {
+        const { bytes, status, headers } = await weigh(bench.server.url, path, coding);
         assert.equal(status, 200, path);
         assert.equal(headers['content-encoding'], coding, path);
         total += bytes;
@@ -46,7 +42,7 @@ export async function weight(url, coding) {
 export const cases = {
     'the whole page weighs at most 120 KB in either coding': async (bench) => {
         for (const coding of ['gzip', 'zstd']) {
-            const total = await weight(bench.server.url, coding);
+            const total = await weight(bench, coding);
             console.log(`      ${coding}: ${(total / 1024).toFixed(1)} KB`);
             assert.ok(total <= WEIGHT_MAX, `${coding}: ${total} bytes`);
         }
@@ -67,6 +63,8 @@ export const cases = {
             names.filter((name, i) => names.indexOf(name) !== i),
             [],
         );
+        const modules = names.filter((name) => name.endsWith('.js')).map((name) => name.split('/').pop());
+        assert.deepEqual(modules.sort(), ['any.js', 'main.js', 'opening.js'], 'a room comes with one module');
         assert.ok(names.some((name) => name.endsWith('/v1')));
     },
     'a second visit takes every file from the cache': async (bench) => {

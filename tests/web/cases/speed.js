@@ -91,7 +91,7 @@ function drag(page, frames) {
 
 export const cases = {
     'the weight of the page': async (bench) => {
-        const [zstd, gzip] = await Promise.all(['zstd', 'gzip'].map((coding) => weight(bench.server.url, coding)));
+        const [zstd, gzip] = await Promise.all(['zstd', 'gzip'].map((coding) => weight(bench, coding)));
         const text = [zstd, gzip].map((bytes) => (bytes / 1024).toFixed(0)).join(' / ');
         note('the page with all rooms, zstd / gzip', `${text} KB`, '120 KB');
         assert.ok(zstd > 0);
