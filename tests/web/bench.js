@@ -14,6 +14,15 @@ const { chromium } = require('playwright-core');
 // What takes so long will not end. Cases wait for states alone, so a slow machine only makes them slow.
 const STUCK_MS = 120_000;
 
+/** What has to come in its time, or the sentence that it did not. */
+export function within(ms, what, coming) {
+    let timer;
+    const late = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`${what} did not come within ${ms / 1000} s`)), ms);
+    });
+    return Promise.race([coming, late]).finally(() => clearTimeout(timer));
+}
+
 /** Runs in a page before its scripts: keeps the names of what has begun and not ended in globalThis.begun. */
 function watch() {
     const begun = (globalThis.begun = { names: new Map(), frame: requestAnimationFrame.bind(globalThis) });
@@ -68,15 +77,19 @@ export class Server {
         this.child = spawn(process.env.POSENC_BINARY, ['serve', '--port', String(port), '--admin-listen', ''], {
             stdio: ['ignore', 'ignore', 'pipe'],
         });
-        for await (const line of createInterface({ input: this.child.stderr })) {
-            const event = JSON.parse(line);
-            if (event.event === 'listening') this.port = event.port;
-            if (event.event === 'ready') break;
-        }
+        await within(STUCK_MS, 'the start of the server', this.#ready());
         if (this.port === undefined) throw new Error(`the server does not listen on port ${port}`);
         this.child.stderr.resume();
         this.url = `http://127.0.0.1:${this.port}`;
         return this;
+    }
+
+    async #ready() {
+        for await (const line of createInterface({ input: this.child.stderr })) {
+            const event = JSON.parse(line);
+            if (event.event === 'listening') this.port = event.port;
+            if (event.event === 'ready') return;
+        }
     }
 
     /** On a port that nothing else takes while it is stopped. */
@@ -86,9 +99,13 @@ export class Server {
     }
 
     async stop() {
+        if (this.child.exitCode !== null || this.child.signalCode !== null) return;
         const ended = once(this.child, 'exit');
         this.child.kill('SIGTERM');
-        await ended;
+        await within(STUCK_MS, 'the end of the server', ended).catch((error) => {
+            this.child.kill('SIGKILL');
+            throw error;
+        });
     }
 }
 
@@ -137,11 +154,16 @@ export class Bench {
     async settled(page) {
         const began = Date.now();
         for (let quiet = 0; quiet < 3; quiet++) {
-            const left = await page.evaluate(coming);
+            const left = await within(STUCK_MS, 'a frame of the page', page.evaluate(coming));
             if (left.length === 0) continue;
             if (Date.now() - began > STUCK_MS) throw new Error(`still to come: ${left.join(', ')}`);
             quiet = -1;
         }
+    }
+
+    /** Wait for what only the page knows. */
+    async until(page, what, holds, given) {
+        await within(STUCK_MS, what, page.waitForFunction(holds, given));
     }
 
     /** The address, once what has happened so far is written in it. */

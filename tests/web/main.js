@@ -1,9 +1,12 @@
 // main.js - runs the cases of cases/*.js against a server of their own, in Chromium.
 import { readdirSync } from 'node:fs';
-import { Bench } from './bench.js';
+import { Bench, within } from './bench.js';
 
 // What takes long and checks no more than the others goes without in `core`.
 const CORE_LEAVES_OUT = ['readme', 'speed'];
+
+// No case takes so long, on any machine.
+const STUCK_MS = 1_800_000;
 
 const wanted = process.argv.slice(2);
 const groups = readdirSync(new URL('cases/', import.meta.url))
@@ -21,7 +24,7 @@ for (const group of groups) {
     for (const [name, run] of Object.entries(cases)) {
         const began = Date.now();
         try {
-            await run(bench);
+            await within(STUCK_MS, 'the end of this case', run(bench));
             bench.check();
             passed++;
             console.log(`ok    ${group}: ${name}  ${((Date.now() - began) / 1000).toFixed(1)} s`);

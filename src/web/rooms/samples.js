@@ -38,11 +38,11 @@ const CLAIMS = {
 
 /** What the file is. @type {Record<string, () => Promise<ArrayBuffer>>} */
 const FILES = {
-    base: () => file('/v1/rope/table', { head_dim: '128', positions: '0:256' }),
-    scaling: () => file('/v1/rope/table', { head_dim: '128', rope_theta: '500000', positions: '0:256' }),
+    base: () => file('/v1/rope/table', { head_dim: '128', positions: '0:128' }),
+    scaling: () => file('/v1/rope/table', { head_dim: '128', rope_theta: '500000', positions: '0:128' }),
     pairing: () => rotated('half'),
     slopes: () => file('/v1/alibi/slopes', { num_heads: '12', variant: 'formula' }),
-    right: () => file('/v1/sinusoidal', { d_model: String(WIDTH), positions: '0:256' }),
+    right: () => file('/v1/sinusoidal', { d_model: String(WIDTH), positions: '0:128' }),
 };
 
 /** @type {Sample[]} */

@@ -69,7 +69,9 @@ export const cases = {
         for (const value of ['32', '16']) {
             await page.fill(field, value);
             await page.press(field, 'Enter');
-            await page.waitForFunction(
+            await bench.until(
+                page,
+                'the figure of the address',
                 (n) => document.querySelector('figcaption')?.textContent.includes(`d_model=${n}`),
                 value,
             );
@@ -80,7 +82,9 @@ export const cases = {
             ['goForward', '32'],
         ]) {
             await page[act]();
-            await page.waitForFunction(
+            await bench.until(
+                page,
+                'the figure of the address',
                 (n) => document.querySelector('figcaption')?.textContent.includes(`d_model=${n}`),
                 value,
             );

@@ -50,7 +50,9 @@ export const cases = {
             ).observe(document.querySelector('.circles .landed'), { attributes: true });
         });
         await page.click('.watch');
-        await page.waitForFunction(
+        await bench.until(
+            page,
+            'the end of the turn',
             ([x]) =>
                 globalThis.seen.size > 30 &&
                 document.querySelector('.circles .landed').getAttribute('cx') === String(x),

@@ -97,7 +97,9 @@ export const cases = {
         assert.equal(await page.isVisible('canvas.heatmap'), true, 'what was on screen stays');
         await server.start(server.port);
         await page.waitForSelector('#status', { state: 'hidden' });
-        await page.waitForFunction(() => document.querySelector('figcaption').textContent.includes('d_model=32'));
+        await bench.until(page, 'the figure that was asked for', () =>
+            document.querySelector('figcaption').textContent.includes('d_model=32'),
+        );
         await server.stop();
     },
     'a server that is away before anything is shown promises nothing that stays': async (bench) => {
@@ -131,7 +133,9 @@ export const cases = {
             await route.continue();
         });
         await page.fill('[data-parameter=d_model] input.number', '512');
-        await page.waitForFunction(() => document.querySelector('figcaption').textContent.includes('d_model=512'));
+        await bench.until(page, 'the figure that was asked for', () =>
+            document.querySelector('figcaption').textContent.includes('d_model=512'),
+        );
         await page.evaluate(
             () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
         );

@@ -41,9 +41,9 @@ export const cases = {
         facts = await bench.readout(page);
         assert.deepEqual([facts.position, facts.dimension], ['127', '63']);
         await page.keyboard.press('+');
-        await page.waitForFunction(() => location.hash.includes('win='));
+        await bench.until(page, 'a part', () => location.hash.includes('win='));
         await page.keyboard.press('0');
-        await page.waitForFunction(() => !location.hash.includes('win='));
+        await bench.until(page, 'the whole', () => !location.hash.includes('win='));
     },
     'the pointer pans and zooms, down to one cell and back': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64');
@@ -55,7 +55,7 @@ export const cases = {
                 .map(Number);
         await page.mouse.click(x, y);
         for (let i = 0; i < 30; i++) await page.mouse.wheel(0, -400);
-        await page.waitForFunction(() => {
+        await bench.until(page, 'a single row', () => {
             const [top, bottom] = (new URLSearchParams(location.hash.split('?')[1]).get('win') ?? '0,9')
                 .split(',')
                 .map(Number);
@@ -66,12 +66,14 @@ export const cases = {
         await page.mouse.down();
         await page.mouse.move(x, y + box.height / 2, { steps: 5 });
         await page.mouse.up();
-        await page.waitForFunction(
+        await bench.until(
+            page,
+            'a row further up',
             (top) => Number(new URLSearchParams(location.hash.split('?')[1]).get('win').split(',')[0]) < top,
             near[0] - 0.3,
         );
         for (let i = 0; i < 40; i++) await page.mouse.wheel(0, 400);
-        await page.waitForFunction(() => !location.hash.includes('win='));
+        await bench.until(page, 'the whole', () => !location.hash.includes('win='));
     },
     'choices are buttons, and many of which one is taken are a list': async (bench) => {
         const page = await bench.page('#/any/rope/compare?head_dim=64', { refused: true });
@@ -136,6 +138,16 @@ export const cases = {
             await page.context().close();
         }
     },
+    'a swipe over a picture scrolls the page, after a tap too': async (bench) => {
+        const small = { hasTouch: true, viewport: { width: 360, height: 700 } };
+        const page = await bench.page('#/any/sinusoidal?d_model=64', small);
+        await page.tap('canvas.heatmap');
+        const [focused, touch] = await page.$eval('canvas.heatmap', (canvas) => [
+            document.activeElement === canvas,
+            getComputedStyle(canvas).touchAction,
+        ]);
+        assert.deepEqual([focused, touch], [true, 'pan-y']);
+    },
     'two fingers that move apart zoom in, and together out': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64');
         const pinch = (from, to) =>
@@ -164,13 +176,13 @@ export const cases = {
                 [from, to],
             );
         await pinch(100, 200);
-        await page.waitForFunction(() => {
+        await bench.until(page, 'the half that was pinched', () => {
             const [top, bottom, left, right] = (new URLSearchParams(location.hash.split('?')[1]).get('win') ?? '')
                 .split(',')
                 .map(Number);
             return Math.abs(bottom - top - 64) < 0.1 && Math.abs(right - left - 32) < 0.1;
         });
         await pinch(200, 80);
-        await page.waitForFunction(() => !location.hash.includes('win='));
+        await bench.until(page, 'the whole', () => !location.hash.includes('win='));
     },
 };

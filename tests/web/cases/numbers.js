@@ -119,7 +119,7 @@ export const cases = {
         const answer = await bench.json('/v1/sinusoidal?d_model=64&positions=0:1');
         assert.equal(plain(value), String(answer.data[0][1]));
         await page.keyboard.press('0');
-        await page.waitForFunction(() => !location.hash.includes('win='));
+        await bench.until(page, 'the whole', () => !location.hash.includes('win='));
     },
     'rows of a large table are those of its positions': async (bench) => {
         const page = await bench.page('#/any/rope/table?head_dim=128&positions=-5:400000:0.5&tensor=sin');
@@ -127,8 +127,10 @@ export const cases = {
         page.on('request', (request) => request.url().includes('format=svg') && asked.push(request.url()));
         await page.focus('canvas.heatmap');
         await page.keyboard.press('+');
-        await page.waitForFunction(() => location.hash.includes('win='));
-        await page.waitForFunction(() => document.querySelector('.heat .note').textContent.includes('service'));
+        await bench.until(page, 'a part', () => location.hash.includes('win='));
+        await bench.until(page, 'the figure of the service', () =>
+            document.querySelector('.heat .note').textContent.includes('service'),
+        );
         const [top, bottom] = new URLSearchParams((await bench.address(page)).split('?')[1])
             .get('win')
             .split(',')
@@ -170,7 +172,7 @@ export const cases = {
         const page = await bench.page('', { refused: true });
         for (const { path } of listing.encodings) {
             await page.evaluate((to) => (location.hash = to), `#/any/${path.replace('/v1/', '')}`);
-            await page.waitForFunction((to) => document.querySelector('#resource')?.value === to, path);
+            await bench.until(page, path, (to) => document.querySelector('#resource')?.value === to, path);
             await bench.settled(page);
             const said = await page.$$eval('.error:not([hidden])', (list) =>
                 list.map((each) => each.textContent).join(' '),

@@ -201,7 +201,7 @@ export const cases = {
         const all = await snippets(bench, page);
         const copied = async (name) => {
             await page.click(`[data-snippet=${name}] button`);
-            await page.waitForFunction(async (text) => (await globalThis.own.readText()) === text, all[name]);
+            await bench.until(page, name, async (text) => (await globalThis.own.readText()) === text, all[name]);
         };
         await page.evaluate(() => (globalThis.own = navigator.clipboard));
         await copied('curl');
