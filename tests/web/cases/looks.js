@@ -107,6 +107,21 @@ export const cases = {
         await bench.settled(page);
         assert.ok((await page.evaluate(shifted)) > before, 'a shift is seen');
     },
+    'what is chosen is seen with the colours of the system, and letters of twice the size have room': async (bench) => {
+        const page = await bench.page('#/words', { forcedColors: 'active' });
+        const backgrounds = await page.$$eval('[data-parameter="third panel"] input + span', (list) =>
+            list.map((each) => getComputedStyle(each).backgroundColor),
+        );
+        assert.equal(new Set(backgrounds).size, 2, backgrounds.join());
+        for (const room of ['', ...(CORE ? ['reach'] : await bench.rooms())]) {
+            const large = await bench.page(`#/${room}`);
+            await large.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'));
+            await bench.settled(large);
+            const wide = await large.evaluate(() => document.documentElement.scrollWidth);
+            assert.ok(wide <= 1280, `#/${room} is ${wide} pixels wide`);
+            await large.context().close();
+        }
+    },
     'nothing is hidden from axe: all parts open': async (bench) => {
         const page = await bench.page('#/any/rope/table?head_dim=64&at=3,4');
         for (const summary of await page.$$('summary')) await summary.click();
