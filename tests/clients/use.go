@@ -8,7 +8,7 @@ import (
 	"log"
 	"os"
 
-	posenc "github.com/posenc/client"
+	posenc "github.com/GIT_USER_ID/GIT_REPO_ID"
 )
 
 var ctx = context.Background()

@@ -1,7 +1,7 @@
 """use_python.py ADDRESS - ten operations through the client that openapi-generator makes for Python."""
 import sys
 
-import posenc
+import openapi_client as posenc
 
 client = posenc.ApiClient(posenc.Configuration(host=sys.argv[1]))
 rope = posenc.RopeApi(client)
