@@ -18,7 +18,8 @@ uint64_t pe_price_plus(uint64_t a, uint64_t b)
 
 uint64_t pe_price_sum(const pe_price *price)
 {
-    return pe_price_plus(price->planning, pe_price_plus(price->computing, price->coding));
+    const uint64_t known = pe_price_plus(price->reading, price->planning);
+    return pe_price_plus(known, pe_price_plus(price->computing, price->coding));
 }
 
 /* ---- from parameters ---- */

@@ -23,6 +23,7 @@ typedef struct pe_limits {
 
 /** What each part of the work on one request costs. */
 typedef struct pe_price {
+    uint64_t reading;   /* the bytes of a body */
     uint64_t planning;  /* frequencies and slopes in MPFR, by the rows; listed positions */
     uint64_t computing; /* elements of the answer, and their text */
     uint64_t coding;    /* gzip or zstd of its bytes; samples that choose one are bounded */

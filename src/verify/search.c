@@ -186,9 +186,12 @@ static void compare_and_diagnose(pe_search *s, pe_upload_view *whole)
     const pe_comparison claim = {s->view, &s->claim, &work};
     if (!whole->width_differs && !pe_attempts_did(s, compare(&claim, s->report, s->why)))
         return;
+    const bool fits = !whole->width_differs && !pe_totals_are_most(&s->report->strays);
     if (s->report->matches) {
         pe_blind_find(s);
         cut_short(s);
+    } else if (s->claim.context->glances && !fits) {
+        s->report->complete = false;
     } else if (pe_attempts_did(s, pe_upload_view_hold(whole, s->why))) {
         pe_attempts_of_whole(s, whole, search_faults);
     }

@@ -3,10 +3,13 @@
  * counted is work, never time, but where the stop itself is asked for. */
 #include "support/check.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "support/problem.h"
+#include "support/random.h"
 #include "support/wire.h"
 
 #define WORK     "posenc_work_units_total"
@@ -293,6 +296,58 @@ static void what_takes_more_than_its_price_is_ended(void **state)
     server_free(&own);
 }
 
+#define VECTORS 16384 /* elements */
+
+static reply post_floats(const test_server *to, const char *target, const char *shape,
+                         const float *data)
+{
+    const char *const headers[] = {"Content-Type: application/octet-stream",
+                                   "X-Tensor-Dtype: float32", shape, NULL};
+    return fetch(to, "POST", target, headers, data, VECTORS * sizeof *data);
+}
+
+/* What was read is paid, and what was looked at: a unit for four bytes, and one for an element. */
+static void a_refused_body_has_a_price(void **state)
+{
+    const struct {
+        float number;
+        long price;
+    } rows[] = {{NAN, VECTORS}, {3e38f, 2L * VECTORS}};
+    float *data = calloc(VECTORS, sizeof *data);
+    assert_non_null(data);
+    for (size_t i = 0; i < PE_LEN(rows); i++) {
+        const long before = work_of(&server);
+        data[0] = data[1] = rows[i].number;
+        reply answer = post_floats(&server, "/v1/rope/rotate?positions=1:8193",
+                                   "X-Tensor-Shape: 8192,2", data);
+        assert_problem("it overflows", &answer, 422, "invalid-parameter");
+        reply_free(&answer);
+        assert_int_equal(work_of(&server) - before, rows[i].price);
+    }
+    free(data);
+}
+
+/* Seventeen tables are compared, and of five faults are looked for: within one bound. */
+static void an_upload_that_nobody_claims_has_one_bound(void **state)
+{
+    static const char *const flags[] = {"--verify-max-work", "1000", NULL};
+    random_source random = random_make("unclaimed");
+    test_server few;
+    float *data = calloc(VECTORS, sizeof *data);
+    assert_non_null(data);
+    for (size_t i = 0; i < VECTORS; i++)
+        data[i] = (float)random_real(&random, 0, 1);
+    server_start(&few, flags);
+    const long before = work_of(&few), bound = 17 * 4L * VECTORS + 5 * 1000L;
+    reply answer = post_floats(&few, "/v1/verify", "X-Tensor-Shape: 4,64,64", data);
+    assert_status("random numbers", &answer, 200);
+    assert_non_null(strstr(answer.body, "the search was cut short"));
+    assert_in_range(work_of(&few) - before, 4L * VECTORS, 2 * bound);
+    reply_free(&answer);
+    server_end(&few);
+    free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +361,8 @@ int main(void)
         cmocka_unit_test(configurations_and_searches_have_a_price),
         cmocka_unit_test(a_search_for_faults_is_settled),
         cmocka_unit_test(a_claim_has_a_price),
+        cmocka_unit_test(a_refused_body_has_a_price),
+        cmocka_unit_test(an_upload_that_nobody_claims_has_one_bound),
         cmocka_unit_test(what_takes_more_than_its_price_is_ended),
     };
     return server_run_tests(tests, PE_LEN(tests), &server,

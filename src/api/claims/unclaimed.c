@@ -143,14 +143,19 @@ static pe_status try_usual(size_t u, pe_unclaimed_read *read, void *of,
     return PE_OK;
 }
 
+/* All have one bound, `most`: where it is reached, the best so far is told. */
 static pe_status try_each(pe_unclaimed_read *read, void *of, const pe_verify_context *context,
-                          bool searches, best *to, pe_problem *why)
+                          const pe_verify_limits *most, best *to, pe_problem *why)
 {
+    const bool searches = context->bounds == most;
     pe_status status = PE_OK;
     for (size_t u = 0; u < PE_LEN(usual) && status == PE_OK; u++)
-        if (!searches || usual[u].searched)
+        if (!searches || (usual[u].searched && !most->given_up(most->context)))
             status = try_usual(u, read, of, context, searches, to, why);
-    return status;
+    if (to->claim == NULL || !most->given_up(most->context))
+        return status;
+    to->report.complete = false;
+    return status == PE_TOO_MUCH_WORK ? PE_OK : status;
 }
 
 /* No usual table fits. What is wrong with the numbers themselves, the first and the last say alike;
@@ -175,9 +180,10 @@ static pe_status find_best(pe_unclaimed_read *read, void *of, const pe_verify_co
     pe_verify_context compares = *context;
     no_search.given_up = at_once;
     compares.bounds = &no_search;
-    pe_status status = try_each(read, of, &compares, false, to, why);
+    compares.glances = true;
+    pe_status status = try_each(read, of, &compares, context->bounds, to, why);
     if (status == PE_OK && to->claim != NULL && !to->report.matches)
-        status = try_each(read, of, context, true, to, why);
+        status = try_each(read, of, context, context->bounds, to, why);
     return status == PE_OK && to->claim == NULL ? fail_all(to, why) : status;
 }
 

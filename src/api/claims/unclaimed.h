@@ -6,6 +6,9 @@
 #include "base/buffer.h"
 #include "verify/verify.h"
 
+/** Of so many usual tables faults are looked for. */
+#define PE_UNCLAIMED_SEARCHES 5
+
 /** Read the claim of the upload with these parameters, as a query string has them. */
 typedef pe_status pe_unclaimed_read(void *context, const char *parameters, pe_claim *out,
                                     pe_problem *why);

@@ -130,6 +130,32 @@ static size_t product(const pe_shape *shape, size_t from, size_t to)
     return elements;
 }
 
+static bool all_finite(pe_dtype dtype, const void *data, size_t n)
+{
+    double wide[512];
+    const unsigned char *at = data;
+    bool finite = true;
+    for (size_t done = 0; done < n && finite; done += PE_LEN(wide)) {
+        const size_t count = n - done < PE_LEN(wide) ? n - done : PE_LEN(wide);
+        pe_kernels_get()->widen(dtype, at + done * pe_dtype_bytes(dtype), count, wide);
+        for (size_t j = 0; j < count; j++)
+            finite &= isfinite(wide[j]) != 0;
+    }
+    return finite;
+}
+
+/* Tokens that have been turned, one behind the other. */
+static pe_status check_finite(const worker *work, const pe_array *array, const void *x,
+                              size_t bytes, pe_problem *why)
+{
+    const char *name = work->rotation->finite;
+    if (name == NULL || all_finite(array->dtype, x, bytes / pe_dtype_bytes(array->dtype)))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, name,
+                   "a turned channel of %s overflows %s, or one that came is not finite", name,
+                   pe_dtype_name(array->dtype));
+}
+
 /* [outer, n, inner, head_dim]; positions [batches, n], each batch for outer / batches. */
 static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_problem *why)
 {
@@ -151,9 +177,11 @@ static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_probl
         for (size_t t = 0, got; t < n; t += got) {
             PE_TRY(pe_rope_axes_load(&work->rows, b * n + t, n - t, &got, why));
             PE_TRY(load_scales(work, b * n + t, got, why));
-            for (size_t o = b * per; o < (b + 1) * per; o++)
+            for (size_t o = b * per; o < (b + 1) * per; o++) {
                 for (size_t u = t; u < t + got; u++)
                     rotate_token(work, array->dtype, b * n + u, inner, x + (o * n + u) * token);
+                PE_TRY(check_finite(work, array, x + (o * n + t) * token, got * token, why));
+            }
         }
     return PE_OK;
 }
@@ -177,18 +205,4 @@ pe_status pe_rope_apply_array(const pe_rope_rotation *rotation, size_t axis, pe_
     free(work.channel);
     free(work.scale);
     return status;
-}
-
-bool pe_rope_apply_finite(pe_dtype dtype, const void *data, size_t n)
-{
-    double wide[512];
-    const unsigned char *at = data;
-    bool finite = true;
-    for (size_t done = 0; done < n && finite; done += PE_LEN(wide)) {
-        const size_t count = n - done < PE_LEN(wide) ? n - done : PE_LEN(wide);
-        pe_kernels_get()->widen(dtype, at + done * pe_dtype_bytes(dtype), count, wide);
-        for (size_t j = 0; j < count; j++)
-            finite &= isfinite(wide[j]) != 0;
-    }
-    return finite;
 }

@@ -15,6 +15,7 @@ typedef struct pe_rope_rotation {
     const pe_positions *positions;
     bool backwards;           /* by the negative angle */
     const pe_rope_axes *axes; /* NULL: a token has one position */
+    const char *finite;       /* what is refused where it overflows, by its name; NULL: nothing */
     const pe_xpos_turn *xpos; /* NULL: pairs keep their length; not with axes */
 } pe_rope_rotation;
 
@@ -29,12 +30,9 @@ typedef struct pe_rope_rotation {
  * Shapes    array: any leading axes, tokens along `axis`, channels last.
  * Accuracy  0.5 ulp + 2^-52 (|a| + |b|), in units of the amplitude and the scale; a float32 set:
  *           products and sums are rounded to float32, then to the dtype.
- * Errors    OVERLOADED (memory).
+ * Errors    OVERLOADED (memory); INVALID_PARAMETER: what must stay finite does not.
  */
 pe_status pe_rope_apply_array(const pe_rope_rotation *rotation, size_t axis, pe_array *array,
                               pe_problem *why) PE_MUST_CHECK;
-
-/** Are all n elements at data finite? */
-bool pe_rope_apply_finite(pe_dtype dtype, const void *data, size_t n);
 
 #endif

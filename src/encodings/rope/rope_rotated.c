@@ -222,8 +222,16 @@ pe_status pe_rope_rotated_read(pe_status so_far, const pe_rope_rotated *answer, 
     return PE_ALSO(status, fits(answer, any, PE_LEN(any), &mistake));
 }
 
-/* Turning a vector, however few channels it has. */
+/* Turning a vector, however few channels it has; and a scale of xPos. */
 #define TOKEN_WORK 28
+#define SCALE_WORK 10
+
+static uint64_t element_work(const pe_rope_rotation *by, const pe_array *array)
+{
+    const size_t width = array->shape.dim[array->shape.ndim - 1];
+    const uint64_t scales = by->xpos != NULL ? by->positions->count * by->rope->pairs : 0;
+    return 1 + TOKEN_WORK / width + SCALE_WORK * scales / (array->elements + 1);
+}
 
 pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, const char *shown,
                               pe_plan *plan, pe_problem *why)
@@ -235,17 +243,13 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
     if (plan->state == NULL)
         PE_TRY(pe_plan_begin(plan, sizeof(rotated), fill, free_state, why));
     PE_TRY(pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why));
-    const size_t width = given->shape.dim[given->shape.ndim - 1];
-    PE_TRY(
-        pe_plan_set_work(plan, answer->limits, plan->n_tensors - 1, 1 + TOKEN_WORK / width, why));
+    pe_rope_rotation rotation = answer->rotation;
+    PE_TRY(pe_plan_set_work(plan, answer->limits, plan->n_tensors - 1,
+                            element_work(&rotation, given), why));
     pe_array *array = &((rotated *)plan->state)->array[plan->n_tensors - 1];
     *array = pe_values_take(answer->values, name);
-    PE_TRY(pe_rope_apply_array(&answer->rotation, axis, array, why));
-    if (pe_rope_apply_finite(array->dtype, array->data, array->elements))
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, name,
-                   "a turned channel of %s overflows %s, or one that came is not finite", name,
-                   pe_dtype_name(array->dtype));
+    rotation.finite = name;
+    return pe_rope_apply_array(&rotation, axis, array, why);
 }
 
 pe_status pe_rope_rotated_all(const pe_rope_rotated *answer, pe_plan *plan, pe_problem *why)

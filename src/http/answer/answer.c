@@ -52,7 +52,8 @@ static pe_outcome go_on(pe_status status)
 /* Bytes of a body that are read for a unit of work. */
 #define BYTES_READ 4
 
-/* What costs too much to be planned is refused with the mistakes that it was read with. */
+/* What is read is paid, whatever it holds. What costs too much to be planned is refused with the
+ * mistakes that it was read with. */
 static pe_outcome read_parameters(pe_request *request, pe_problem *why)
 {
     const uint64_t reading = request->body.bytes / BYTES_READ; /* of JSON; of binary it is less */
@@ -61,6 +62,9 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
         request->resource->kind == PE_TRANSFORM ? PE_BODY_TENSORS : PE_BODY_JSON;
     if (request->body.bytes > HEAVY_BODY_BYTES && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
+    if (pe_admission_charge(request, reading, why) != PE_OK)
+        return PE_FAILED;
+    pe_admission_spend(request, reading);
     if (pe_parameters_find(request, types, &parameters, why) != PE_OK ||
         pe_representation_make(request->service, &parameters, &request->representation, why) !=
             PE_OK)
@@ -69,13 +73,14 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
     if (representation->body.data == NULL)
         pe_body_release(request); /* it has become values */
     request->price = pe_price_estimate(&representation->query.values);
-    request->price.planning = pe_price_plus(request->price.planning, reading);
     if (pe_price_check(request->price.planning, request->service->limits.max_work, why) != PE_OK) {
         if (representation->query.mistakes != NULL)
             *why = *representation->query.mistakes;
         return PE_FAILED;
     }
-    return go_on(pe_admission_charge(request, pe_price_sum(&request->price), why));
+    const pe_status status = pe_admission_charge(request, pe_price_sum(&request->price), why);
+    request->price.reading = reading;
+    return go_on(status);
 }
 
 /* ---- the plan ---- */
@@ -118,7 +123,7 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
 {
     pe_representation *representation = request->representation;
     if (!pe_request_has_turn(request, PE_JOB_LIGHT)) { /* as one of either kind has */
-        uint64_t work = pe_price_sum(&request->price);
+        uint64_t work = pe_price_sum(&request->price) - request->price.reading;
         if (work > HEAVY_WORK && may_be_little(request))
             work = request->price.planning;
         return pe_request_defer(request, work > HEAVY_WORK ? PE_JOB_HEAVY : PE_JOB_LIGHT,
@@ -128,6 +133,8 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
         pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why);
     if (representation->planned)
         pe_admission_spend(request, request->price.planning);
+    else if (request->resource->kind == PE_TRANSFORM && representation->query.mistakes == NULL)
+        pe_admission_spend(request, request->price.computing); /* its elements were looked at */
     return status == PE_OK ? go_on(choose_codings(request, why)) : PE_FAILED;
 }
 
@@ -233,7 +240,7 @@ static pe_outcome check_price(pe_request *request, pe_problem *why)
 static uint64_t work_left(const pe_request *request)
 {
     pe_price price = request->price;
-    price.planning = 0;
+    price.reading = price.planning = 0;
     return pe_price_sum(&price);
 }
 

@@ -228,14 +228,14 @@ static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *
 /* Measuring a table, and confirming what was found, takes so many times what comparing does. */
 #define PASSES 16
 
-/* The search of a claim may take so much before it is cut short: others behind it are none the
- * worse. Returns what was counted before. */
-static uint64_t allow_search(pe_request *request)
+/* So many searches may together take so much before they are cut short. Returns what was counted
+ * before. */
+static uint64_t allow_search(pe_request *request, uint64_t searches)
 {
     pe_meter *meter = &request->meter;
     const pe_settings *settings = request->service->settings;
     const uint64_t work = pe_price_plus(pe_price_times(pe_price_sum(&request->price), PASSES),
-                                        (uint64_t)settings->verify_max_work);
+                                        searches * (uint64_t)settings->verify_max_work);
     const uint64_t time = pe_price_times(work, (uint64_t)settings->unit_ns_max);
     meter->ended = meter->ended == PE_TOO_MUCH_WORK ? PE_OK : meter->ended;
     meter->units_max = pe_price_plus(meter->units, work);
@@ -270,7 +270,7 @@ static pe_status verify_all(pe_request *request, pe_claim *claims, answer *out, 
     for (pe_claim *claim = claims; claim != NULL && status == PE_OK; claim = claim->next, n++) {
         setting of;
         pe_report report;
-        const uint64_t before = allow_search(request);
+        const uint64_t before = allow_search(request, 1); /* of each claim anew */
         status = pe_verify(claim, set(request, &of), &report, why);
         settle_search(request, before);
         if (status != PE_OK)
@@ -412,7 +412,7 @@ static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
     answer made = {.failures = pe_budget_failures(), .claim = pe_arriving_claim(request->parts)};
     pe_outcome outcome = PE_FAILED;
     pe_status status = compare_rows(request, why);
-    const uint64_t before = allow_search(request);
+    const uint64_t before = allow_search(request, 1);
     if (status == PE_OK)
         status = pe_arriving_end(request->parts, set(request, &of), &made.report, why);
     settle_search(request, before);
@@ -451,7 +451,6 @@ static pe_status read_unclaimed(void *context, const char *parameters, pe_claim 
     pe_buffer text = {0};
     pe_request_parameters found;
     const pe_read_limits limits = limits_of(request);
-    (void)allow_search(request); /* of each table anew */
     pe_status status = pe_parameters_find(request, PE_BODY_UPLOAD, &found, why);
     if (status == PE_OK && request->json_body) {
         /* "encoding=rope&rope_theta=500000" as members of a JSON object, before those of the
@@ -501,8 +500,8 @@ static pe_status find_usual(pe_request *request, pe_claim **claim, answer *out, 
     setting of;
     *claim = NULL;
     *out = (answer){.failures = pe_budget_failures()};
-    PE_TRY(pe_admission_take(request, COMPARING * request->body.bytes, why));
-    const uint64_t before = allow_search(request);
+    PE_TRY(pe_admission_take(request, request->body.bytes, why));
+    const uint64_t before = allow_search(request, PE_UNCLAIMED_SEARCHES); /* of all tables */
     set(request, &of);
     if (request->csv_bare) /* taken only where it matches: no mistake of it is searched */
         of.bounds.max_work = 0;

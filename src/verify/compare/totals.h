@@ -24,6 +24,9 @@ typedef struct pe_totals {
     size_t first_bad_row;
 } pe_totals;
 
+/** Of enough elements to tell, most are strays. */
+bool pe_totals_are_most(const pe_strays *at);
+
 /** rows: of all parts; 0: the view is all. Errors  OVERLOADED (memory). */
 pe_status pe_totals_make(const pe_upload_view *view, size_t rows, bool draws, pe_totals *out,
                          pe_problem *why) PE_MUST_CHECK;

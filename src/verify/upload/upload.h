@@ -66,6 +66,7 @@ typedef struct pe_verify_context {
     const pe_limits *limits; /* of each plan */
     const pe_verify_limits *bounds;
     bool draws;   /* the report shall have its difference */
+    bool glances; /* what is mostly something else is not compared to its end */
     bool sampled; /* the claim is of some rows of a larger table: findings tell no positions */
 } pe_verify_context;
 
