@@ -186,9 +186,8 @@ static pe_status begin_tensor(csv_walk *walk, pe_slice name, pe_problem *why)
                        walk->out->room);
     *tensor = (pe_stored){0};
     if (walk->named)
-        snprintf(tensor->name, sizeof tensor->name, "%.*s",
-                 (int)(name.bytes < sizeof tensor->name ? name.bytes : sizeof tensor->name - 1),
-                 name.text);
+        pe_stored_set_name(tensor, name.text,
+                           name.bytes < sizeof tensor->name ? name.bytes : sizeof tensor->name - 1);
     return PE_OK;
 }
 

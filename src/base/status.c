@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static const struct status_row {
     int http;
     const char *code, *title, *about;
@@ -29,6 +31,7 @@ pe_status(pe_fail)(pe_problem *why, pe_status status, const char *where, const c
     va_start(list, format);
     vsnprintf(why->detail, sizeof why->detail, format, list);
     va_end(list);
+    pe_hide_controls(why->detail);
     return status;
 }
 

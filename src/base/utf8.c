@@ -39,3 +39,14 @@ bool pe_utf8_valid(const char *text, size_t bytes)
             return false;
     return true;
 }
+
+void pe_hide_controls(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++) {
+        const bool wide = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* U+0080 to U+009F */
+        if (wide)
+            *c++ = '?';
+        if (wide || *c < ' ' || *c == 0x7f)
+            *c = '?';
+    }
+}

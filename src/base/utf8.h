@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8.h - whether text is UTF-8. */
+/* utf8.h - whether text is UTF-8, and has control characters. */
 #ifndef PE_BASE_UTF8_H
 #define PE_BASE_UTF8_H
 
@@ -16,5 +16,8 @@ size_t pe_utf8_length(const char *text, size_t bytes);
 
 /** Whether the text is made of such sequences throughout. */
 bool pe_utf8_valid(const char *text, size_t bytes);
+
+/** Control characters, which a terminal would obey, become question marks. */
+void pe_hide_controls(char *text);
 
 #endif

@@ -85,10 +85,10 @@ void pe_ask_request(pe_asking *asking)
     const bool outlined =
         command->outlined && (arguments->format != NULL ? strcmp(arguments->format, "text") == 0
                                                         : arguments->output == NULL);
-    const char *host = command->path == NULL ? strstr(arguments->word[0], "://") : NULL;
+    const char *word = command->path == NULL ? arguments->word[0] : "", *host = strstr(word, "://");
     pe_problem why;
     pe_buffer path = {0};
-    if (host != NULL) {
+    if (host != NULL && host < word + strcspn(word, "/?")) {
         const char *place = strchr(host + 3, '/');
         pe_ask_step(asking,
                     pe_fail(&why, PE_INVALID_PARAMETER, "",

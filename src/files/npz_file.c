@@ -160,7 +160,7 @@ static pe_status read_row(pe_slice file, pe_slice *rows, size_t max_elements, pe
         return broken("a name is too long:", name, why);
     const pe_status status = pe_npy_file_read(data, max_elements, out, why);
     if (status == PE_OK)
-        snprintf(out->name, sizeof out->name, "%.*s", (int)(name.bytes - end), name.text);
+        pe_stored_set_name(out, name.text, name.bytes - end);
     return status;
 }
 

@@ -59,7 +59,7 @@ static pe_status read_tensor(const char *name, const json_t *row, const numbers 
     *out = (pe_stored){0};
     if (strlen(name) >= sizeof out->name)
         return broken("a tensor name is too long:", name, why);
-    memcpy(out->name, name, strlen(name) + 1);
+    pe_stored_set_name(out, name, strlen(name));
     if (!json_is_object(row) || !read_shape(json_object_get(row, "shape"), &out->shape))
         return broken("no shape of at most 8 sizes for tensor", name, why);
     if (!read_dtype(json_object_get(row, "dtype"), &out->dtype))

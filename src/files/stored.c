@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/size.h"
 #include "kernels/kernels.h"
 
@@ -281,6 +282,13 @@ static size_t fortran_index(const pe_stored *tensor, size_t e)
     for (size_t i = 0; i < o.n; e /= o.dim[i++])
         index += e % o.dim[i] * o.stride[i];
     return parts * index + part;
+}
+
+void pe_stored_set_name(pe_stored *tensor, const char *name, size_t bytes)
+{
+    memcpy(tensor->name, name, bytes);
+    tensor->name[bytes] = '\0';
+    pe_hide_controls(tensor->name);
 }
 
 double pe_stored_number(const pe_stored *tensor, size_t e)

@@ -87,6 +87,9 @@ pe_status pe_safetensors_file_metadata(pe_slice file, const char *key, char **ou
 /** Bytes of a number in the file. */
 size_t pe_stored_size(const pe_stored *tensor);
 
+/** Set the name, which fits; what a terminal would obey becomes a question mark. */
+void pe_stored_set_name(pe_stored *tensor, const char *name, size_t bytes);
+
 /** Number e of the rows, which is there. */
 double pe_stored_number(const pe_stored *tensor, size_t e);
 

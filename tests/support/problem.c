@@ -39,6 +39,7 @@ void assert_problem(const char *name, const reply *answer, long status, const ch
     assert_status(name, answer, status);
     assert_header(name, answer, "Content-Type", "application/problem+json");
     assert_header(name, answer, "X-Content-Type-Options", "nosniff");
+    assert_header(name, answer, "Content-Security-Policy", "default-src 'none'");
     assert_header(name, answer, "Access-Control-Allow-Origin", "*");
     assert_header(name, answer, "Cache-Control", "no-store");
     assert_header(name, answer, "ETag", NULL);

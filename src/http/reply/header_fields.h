@@ -37,7 +37,7 @@ typedef struct pe_metadata {
 /** Access-Control-Expose-Headers. */
 extern const char pe_header_fields_exposed[];
 
-/** Content-Security-Policy of what a browser might run, or NULL: an SVG shows its heatmaps, which
+/** Content-Security-Policy of what a browser might run, or NULL: a problem nothing, an SVG shows its heatmaps, which
  * are images within, and no more. */
 const char *pe_header_fields_policy(const char *media_type);
 

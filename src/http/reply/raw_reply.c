@@ -13,13 +13,15 @@ static void write_header(const pe_service *service, pe_status status, size_t byt
                          pe_buffer *out)
 {
     const char *origin = service->settings->cors_origin;
-    pe_buffer_format(out,
-                     "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\n"
-                     "X-Content-Type-Options: nosniff\r\nContent-Length: %zu\r\nConnection: "
-                     "close\r\nCache-Control: no-store\r\n"
-                     "X-Request-Id: %s\r\n%s",
-                     pe_status_http(status), pe_status_title(status), bytes, id,
-                     status == PE_OVERLOADED ? "Retry-After: 1\r\n" : "");
+    pe_buffer_format(
+        out,
+        "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\n"
+        "X-Content-Type-Options: nosniff\r\n"
+        "Content-Security-Policy: default-src 'none'\r\nContent-Length: %zu\r\nConnection: "
+        "close\r\nCache-Control: no-store\r\n"
+        "X-Request-Id: %s\r\n%s",
+        pe_status_http(status), pe_status_title(status), bytes, id,
+        status == PE_OVERLOADED ? "Retry-After: 1\r\n" : "");
     if (*origin != '\0')
         pe_buffer_format(out,
                          "Access-Control-Allow-Origin: %s\r\n"

@@ -141,10 +141,11 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     snprintf(wait, sizeof wait, "%" PRIu64, problem->retry_after);
     pe_buffer content = {0};
     const char *picture = draw_problem(request, problem, &content);
+    const char *type = picture != NULL ? picture : PROBLEM_TYPE;
     const pe_field fields[] = {
-        {"Content-Type", picture != NULL ? picture : PROBLEM_TYPE},
+        {"Content-Type", type},
         {"X-Content-Type-Options", "nosniff"},
-        {"Content-Security-Policy", picture != NULL ? pe_header_fields_policy(picture) : NULL},
+        {"Content-Security-Policy", pe_header_fields_policy(type)},
         {"Cache-Control", "no-store"},
         {"Allow", status == PE_METHOD_NOT_ALLOWED ? problem->allow : NULL},
         {"Accept-Post", status == PE_UNSUPPORTED_MEDIA_TYPE ? problem->allow : NULL},

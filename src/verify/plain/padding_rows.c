@@ -38,9 +38,11 @@ static const pe_term terms[] = {LIST(token), LIST(count), LIST(before), LIST(ste
 static void count_tokens(const pe_sequence *p, padding *s, const pe_array *mask, double none)
 {
     const double *row = mask->data;
-    const size_t all = mask->shape.dim[mask->shape.ndim - 1], keys = (size_t)s->keys;
-    const size_t items = mask->elements / all, each = p->n / items;
+    const size_t all = mask->shape.dim[mask->shape.ndim - 1];
+    const size_t items = mask->elements / all, each = p->n / items,
+                 keys = s->bias != 0 ? all : each;
     double before = 0;
+    s->keys = (double)keys;
     s->past = (double)(all - keys);
     s->each = (double)each;
     for (size_t e = 0; e < p->n; e += keys) {
@@ -94,14 +96,12 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
     s->step = s->before + p->n;
     p->claimed = p->of->claimed;
     p->measured = p->of->got;
-    const pe_shape *shape = &p->of->view->claim->uploads[0].array.shape;
     const pe_value *mask = pe_values_find(p->values, "attention_mask");
     const double none = mask->present ? 0 : pe_slip_number(p, "padding_idx");
     s->bias = pe_values_find(p->values, "num_heads") != NULL;
     s->start = s->bias != 0    ? 0
                : mask->present ? pe_slip_number(p, "offset")
                                : none + 1 + pe_slip_number(p, "past_key_values_length");
-    s->keys = (double)shape->dim[shape->ndim - 1];
     count_tokens(p, s, &(mask->present ? mask : pe_values_find(p->values, "input_ids"))->tensor,
                  none);
     const size_t keys = (size_t)s->keys, each = (size_t)s->each;
