@@ -137,7 +137,7 @@ static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
         if (to->data != NULL &&
             (strcmp(to->media_type, type) != 0 || strcmp(type, "text/csv") == 0 ||
              to->n_parts == PE_BINARY_BODY_TENSORS_MAX))
-            return refuse("two files are of tensors; up to 16 files .npy or as many "
+            return refuse("several files are of tensors; up to 16 files .npy or as many "
                           ".safetensors may come, or one file .npz or .csv",
                           why);
         if (to->data == NULL) {

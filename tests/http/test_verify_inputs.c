@@ -618,7 +618,7 @@ static const struct {
     {"?encoding=rope", PART("name=a; filename=b.txt") "words\r\n--x--", NULL, 400,
      "a file must be"},
     {"?encoding=rope", FILE_PART, "\r\n" PART("name=t; filename=a.npy") "\r\n--x--", 400,
-     "two files are of tensors"},
+     "several files are of tensors"},
     {"?rope_theta=10000", FILE_PART,
      "\r\n" PART("name=config") "{\"model_type\":\"llama\",\"head_dim\":16,"
                                 "\"hidden_size\":64,\"num_attention_heads\":4,\"rope_theta\":"
@@ -698,6 +698,8 @@ static void a_form_may_hold_a_gguf_file(void **state)
          "{\"model_type\":\"llama\",\"hidden_size\":64,\"num_attention_heads\":4}",
          "layer_type must be", 422},
         {"/v1/models/resolve", "{\"model_type\":\"llama\"}", "a form must have one file", 400},
+        {"/v1/verify", "{}\r\n" PART("name=t; filename=t.csv") "1,2", "are two uploads", 400},
+        {"/v1/verify", NULL, "a file .gguf beside a configuration or model", 400},
     };
     for (size_t r = 0; r < PE_LEN(rows); r++) {
         pe_buffer body = {0};

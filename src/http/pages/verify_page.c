@@ -46,12 +46,17 @@ static pe_status take_gguf(pe_multipart *form, pe_slice query, const pe_read_lim
             memcpy(layer_type, at + of_name, n - of_name);
         at = next != NULL ? next + 1 : NULL;
     }
-    if (named && form->gguf.text == NULL && pe_gguf_file_is(form->config)) {
+    if (named && form->tensors.data == NULL && form->gguf.text == NULL &&
+        pe_gguf_file_is(form->config)) {
         form->gguf = form->config;
         form->config = (pe_slice){0};
     }
-    if (form->gguf.text == NULL || form->tensors.data != NULL)
+    if (form->gguf.text == NULL)
         return PE_OK;
+    if (form->tensors.data != NULL)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "a GGUF file and files of tensors are two uploads: send one of them with "
+                       "the configuration");
     PE_TRY(pe_claim_gguf_table(form->gguf, layer_type[0] != '\0' ? layer_type : NULL, limits, out,
                                why));
     form->tensors.data = out->data;
@@ -78,7 +83,7 @@ static pe_status read_form(pe_request *request, pe_claim *out, pe_problem *why)
     if (status == PE_OK && form.tensors.data == NULL)
         status = pe_fail(why, PE_MISSING_PARAMETER, "table",
                          "a form must have a part with the tensors: a file .npy, .npz, "
-                         ".safetensors or .csv");
+                         ".safetensors or .csv, or a file .gguf beside a configuration or model");
     else if (status == PE_OK && form.config.bytes > config_max)
         status = pe_fail(why, PE_BODY_TOO_LARGE, "", "config must be at most %zu bytes long",
                          config_max);

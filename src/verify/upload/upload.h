@@ -18,12 +18,13 @@ typedef struct pe_upload {
 /** As many as an answer has at most (PE_MAX_TENSORS). */
 #define PE_UPLOADS_MAX 9
 
-/** What a client says its numbers are. */
+/** What the configuration of a claim says of layers of another type. */
 typedef struct pe_claim_layers {
     char name[64];    /* "sliding_attention" */
     pe_values values; /* owned; what the same claim would be of these layers */
 } pe_claim_layers;
 
+/** What a client says its numbers are. */
 typedef struct pe_claim {
     const pe_resource *resource; /* a table of the registry */
     pe_values values;            /* of the resource's rows; dtype: of the upload */
