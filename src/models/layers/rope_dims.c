@@ -28,12 +28,12 @@ static void ignore_hidden_size(pe_reader *reader, double head_dim)
     const json_t *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
     if (json_number_value(hidden) == json_number_value(heads) * head_dim)
         return;
-    /* A class that has a width of its own, as other programs' files do, has heads of any width; and
-     * what released models of the class have is no contradiction. */
+    /* A class that has a width of its own, as other programs' files do, has heads of any width, and
+     * so has one of whose released models some have such heads. */
     if (json_is_number(hidden) && json_is_number(heads) && reader->type != NULL &&
         strchr(reader->type_name, '/') == NULL &&
         json_object_get(reader->type, "head_dim") == NULL &&
-        head_dim != pe_type_number(reader->type, "fallback_head_dim"))
+        !pe_type_is(reader->type, "free_head_dim"))
         pe_reader_warn(reader,
                        "head_dim is %.0f, but hidden_size / num_attention_heads is %.0f / %.0f; "
                        "head_dim is what counts",
