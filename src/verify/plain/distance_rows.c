@@ -126,8 +126,15 @@ static bool solve_clip(pe_sequence *p)
     const double far = fmax(fabs(p->claimed[s->keys - 1]), fabs(p->claimed[row]));
     const double index = pe_distance_index(s, -from, 0);
     p->a = p->b = from;
-    while (p->b < far && pe_distance_index(s, -p->b - 1, 0) == index)
-        p->b++;
+    /* An index does not come back: halves find the last distance that has it. */
+    double beyond = far, middle;
+    if (pe_distance_index(s, -far, 0) == index)
+        return false;
+    while ((middle = floor((p->b + beyond) / 2)) > p->b && middle < beyond)
+        if (pe_distance_index(s, -middle, 0) == index)
+            p->b = middle;
+        else
+            beyond = middle;
     return is_index(p) && p->b < far;
 }
 
