@@ -13,53 +13,6 @@
 /* All settings with their sentences take 10 KB. */
 #define FILE_BYTES ((size_t)1 << 20)
 
-static pe_status refuse_json(const pe_setting_target *to, const json_t *value, pe_problem *why)
-{
-    char *got = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    if (got == NULL)
-        return pe_fail_memory(why);
-    const pe_status status = pe_setting_refuse(to, got, why);
-    free(got);
-    return status;
-}
-
-/* Types are strict: a port is 8080, not "8080". */
-static pe_status take_value(const pe_setting_target *to, const json_t *value, pe_problem *why)
-{
-    switch (to->row->kind) {
-    case PE_SETTING_INT:
-        if (json_is_integer(value))
-            return pe_setting_set_int(to, json_integer_value(value), why);
-        break;
-    case PE_SETTING_BOOL:
-        if (json_is_boolean(value)) {
-            pe_setting_set_bool(to, json_is_true(value));
-            return PE_OK;
-        }
-        break;
-    case PE_SETTING_TEXT:
-    case PE_SETTING_ADDRESS:
-    case PE_SETTING_CHOICE:
-        if (json_is_string(value))
-            return pe_setting_set_text(to, json_string_value(value), why);
-        break;
-    case PE_SETTING_LIST:
-        if (json_is_array(value)) {
-            pe_status status = pe_setting_set_item(to, (pe_slice){0}, why);
-            for (size_t k = 0; status == PE_OK && k < json_array_size(value); k++) {
-                const json_t *item = json_array_get(value, k);
-                if (!json_is_string(item))
-                    return refuse_json(to, value, why);
-                const pe_slice text = {json_string_value(item), json_string_length(item)};
-                status = pe_setting_set_item(to, text, why);
-            }
-            return status;
-        }
-        break;
-    }
-    return refuse_json(to, value, why);
-}
-
 /* A member of the file: a value, or an object that explains its "value". */
 static pe_status take_member(pe_config *config, const char *key, const json_t *member,
                              pe_problem *why)
@@ -72,14 +25,12 @@ static pe_status take_member(pe_config *config, const char *key, const json_t *m
                        near == NULL ? "" : near->name, near == NULL ? "" : "\"?");
     }
     const pe_setting_target to = {config, row, PE_LEVEL_FILE};
-    if (!json_is_object(member))
-        return take_value(&to, member, why);
-    const json_t *value = json_object_get(member, "value");
+    const json_t *value = json_is_object(member) ? json_object_get(member, "value") : member;
     if (value == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, key,
                        "%s in %.200s must be a value, or an object that has a \"value\"", key,
                        config->file);
-    return take_value(&to, value, why);
+    return pe_setting_set(&to, value, why);
 }
 
 static pe_status take_object(pe_config *config, json_t *object, pe_problem *why)

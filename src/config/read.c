@@ -16,21 +16,20 @@
 
 /* ---- defaults ---- */
 
-static void set_defaults(pe_config *config)
+static pe_status set_defaults(pe_config *config, pe_problem *why)
 {
+    pe_status status = PE_OK;
     for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
         const pe_setting_target to = {config, row, PE_LEVEL_DEFAULT};
-        pe_problem why;
-        pe_status status = PE_OK;
-        if (row->kind == PE_SETTING_INT)
-            status = pe_setting_set_int(&to, row->number, &why);
-        else if (row->kind == PE_SETTING_BOOL)
-            pe_setting_set_bool(&to, row->number != 0);
-        else if (row->kind != PE_SETTING_LIST) /* a list starts empty */
-            status = pe_setting_set_text(&to, row->text, &why);
-        assert(status == PE_OK);
-        (void)status;
+        json_t *value = row->kind == PE_SETTING_INT    ? json_integer(row->number)
+                        : row->kind == PE_SETTING_BOOL ? json_boolean(row->number != 0)
+                        : row->kind == PE_SETTING_LIST ? json_array()
+                                                       : json_string(row->text);
+        if (status == PE_OK)
+            status = value != NULL ? pe_setting_set(&to, value, why) : pe_fail_memory(why);
+        json_decref(value);
     }
+    return status;
 }
 
 /* ---- the file ---- */
@@ -227,35 +226,27 @@ static pe_status check_flag(const char *argument, const struct flag *flag, pe_pr
     return status;
 }
 
-/* Checks that every argument is a flag with its value, and finds the last --settings. */
-static pe_status check_flags(int n, char **arguments, const char **config_file, pe_problem *why)
-{
-    pe_problem mistake;
-    pe_status status = PE_OK;
-    for (int a = 0; a < n;) {
-        const struct flag flag = split_flag(n - a, arguments + a);
-        status =
-            pe_problem_gather(status, check_flag(arguments[a], &flag, &mistake), &mistake, why);
-        if (flag.config && flag.value != NULL)
-            *config_file = flag.value;
-        if (strcmp(flag.name, "config") == 0)
-            warn_old("--config", "--settings");
-        a += flag.width;
-    }
-    return status;
-}
-
-static pe_status read_flags(pe_config *config, int n, char **arguments, pe_problem *why)
+/* Checks, before there is a configuration, that every argument is a flag with its value, and finds
+ * the last --settings; then gives the settings their values. */
+static pe_status read_flags(pe_config *config, int n, char **arguments, const char **file,
+                            pe_problem *why)
 {
     pe_problem mistake;
     pe_status status = PE_OK;
     for (int a = 0; a < n;) {
         const struct flag flag = split_flag(n - a, arguments + a);
         const pe_setting_target to = {config, flag.row, PE_LEVEL_FLAG};
+        pe_status one = PE_OK;
+        if (config == NULL)
+            one = check_flag(arguments[a], &flag, &mistake);
+        else if (flag.row != NULL && flag.value != NULL)
+            one = pe_setting_set_parsed(&to, flag.value, &mistake);
+        status = pe_problem_gather(status, one, &mistake, why);
+        if (flag.config && flag.value != NULL)
+            *file = flag.value;
+        if (config == NULL && strcmp(flag.name, "config") == 0)
+            warn_old("--config", "--settings");
         a += flag.width;
-        if (flag.row != NULL && flag.value != NULL)
-            status = pe_problem_gather(status, pe_setting_set_parsed(&to, flag.value, &mistake),
-                                       &mistake, why);
     }
     return status;
 }
@@ -270,13 +261,14 @@ pe_status pe_config_read(int n_arguments, char **arguments, char **environment, 
     pe_config *config = calloc(1, sizeof *config);
     if (config == NULL)
         return pe_fail_memory(why);
-    set_defaults(config);
-    pe_status status = check_flags(n_arguments, arguments, &file, why);
+    pe_status status = set_defaults(config, why);
+    if (status == PE_OK)
+        status = read_flags(NULL, n_arguments, arguments, &file, why);
     status = pe_problem_gather(status, read_file(config, asked_file(file, environment), &mistake),
                                &mistake, why);
     status =
         pe_problem_gather(status, read_environment(config, environment, &mistake), &mistake, why);
-    status = pe_problem_gather(status, read_flags(config, n_arguments, arguments, &mistake),
+    status = pe_problem_gather(status, read_flags(config, n_arguments, arguments, &file, &mistake),
                                &mistake, why);
     if (status == PE_OK)
         *out = config;

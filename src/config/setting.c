@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -112,19 +113,10 @@ const pe_setting_synonym *pe_setting_synonym_of(const char *name)
 
 /* ---- what a row wants ---- */
 
-static void say_choices(const pe_setting_row *row, pe_buffer *out)
+pe_status pe_setting_refuse(const pe_setting_target *to, const json_t *got, pe_problem *why)
 {
     const char *word, *after;
-    pe_buffer_str(out, "one of ");
-    for (size_t k = 0, n; (n = pe_setting_choice(row, k, &word)) > 0; k++) {
-        const bool last = pe_setting_choice(row, k + 1, &after) == 0;
-        pe_buffer_format(out, "%s%.*s", k == 0 ? "" : last ? " and " : ", ", (int)n, word);
-    }
-}
-
-pe_status pe_setting_refuse(const pe_setting_target *to, const char *got, pe_problem *why)
-{
-    pe_buffer text = {0};
+    pe_buffer text = {0}, shown = {0};
     pe_setting_spell(to->row, to->level, &text);
     if (to->level == PE_LEVEL_FILE)
         pe_buffer_format(&text, " in %s", to->config->file);
@@ -149,31 +141,31 @@ pe_status pe_setting_refuse(const pe_setting_target *to, const char *got, pe_pro
         pe_buffer_str(&text, "an IPv4 or IPv6 address, or a name of one");
         break;
     case PE_SETTING_CHOICE:
-        say_choices(row, &text);
+        for (size_t k = 0, n; (n = pe_setting_choice(row, k, &word)) > 0; k++) {
+            const bool last = pe_setting_choice(row, k + 1, &after) == 0;
+            pe_buffer_format(&text, "%s%.*s",
+                             k == 0 ? "one of "
+                             : last ? " and "
+                                    : ", ",
+                             (int)n, word);
+        }
         break;
     case PE_SETTING_LIST:
         pe_buffer_format(&text, "a list of at most %" PRId64 " printable texts", row->max);
         break;
     }
-    pe_buffer_format(&text, ", got %.100s", got);
+    char *json = json_dumps(got, JSON_ENCODE_ANY | JSON_COMPACT);
+    if (json_is_string(got))
+        pe_buffer_json_string(&shown, json_string_value(got));
+    else
+        pe_buffer_str(&shown, json != NULL ? json : "");
+    free(json);
+    pe_buffer_format(&text, ", got %.100s", pe_buffer_text(&shown));
     const pe_status status =
         pe_fail(why, PE_INVALID_PARAMETER, to->row->name, "%s", pe_buffer_text(&text));
     pe_buffer_free(&text);
+    pe_buffer_free(&shown);
     return status;
-}
-
-pe_status pe_setting_refuse_text(const pe_setting_target *to, const char *got, pe_problem *why)
-{
-    pe_buffer quoted = {0};
-    pe_buffer_json_string(&quoted, got);
-    const pe_status status = pe_setting_refuse(to, pe_buffer_text(&quoted), why);
-    pe_buffer_free(&quoted);
-    return status;
-}
-
-void *pe_setting_place(pe_config *config, const pe_setting_row *row)
-{
-    return (char *)&config->settings + row->at;
 }
 
 const void *pe_setting_member(const pe_settings *settings, const pe_setting_row *row)

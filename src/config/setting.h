@@ -3,6 +3,7 @@
 #ifndef PE_CONFIG_SETTING_H
 #define PE_CONFIG_SETTING_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,8 +73,7 @@ void pe_setting_spell(const pe_setting_row *row, pe_setting_level level, pe_buff
 /** Choice k of a CHOICE row: its length, 0 past the last. */
 size_t pe_setting_choice(const pe_setting_row *row, size_t k, const char **start);
 
-/** The row's member, to be written or read as its kind says. */
-void *pe_setting_place(pe_config *config, const pe_setting_row *row);
+/** The row's member, to be read as its kind says. */
 const void *pe_setting_member(const pe_settings *settings, const pe_setting_row *row);
 
 /** A setting to be set, and the level that sets it. */
@@ -84,22 +84,11 @@ typedef struct pe_setting_target {
 } pe_setting_target;
 
 /** INVALID_PARAMETER: what the row wants, and what came instead. */
-pe_status pe_setting_refuse(const pe_setting_target *to, const char *got, pe_problem *why);
-/** The same for text, which it quotes. */
-pe_status pe_setting_refuse_text(const pe_setting_target *to, const char *got, pe_problem *why);
+pe_status pe_setting_refuse(const pe_setting_target *to, const json_t *got, pe_problem *why);
 
-/* Each checks the value against the row and notes the level. The caller chooses the one of the
- * row's kind; TEXT, ADDRESS and CHOICE share pe_setting_set_text. */
-pe_status pe_setting_set_int(const pe_setting_target *to, int64_t value,
-                             pe_problem *why) PE_MUST_CHECK;
-void pe_setting_set_bool(const pe_setting_target *to, bool value);
-pe_status pe_setting_set_text(const pe_setting_target *to, const char *value,
-                              pe_problem *why) PE_MUST_CHECK;
-/** A list of a lower level gives way to the first item; further ones are added. An empty item adds
- * nothing. */
-pe_status pe_setting_set_item(const pe_setting_target *to, pe_slice item,
-                              pe_problem *why) PE_MUST_CHECK;
-
+/** Check the value against the row, whose kind has one JSON type, and note the level. */
+pe_status pe_setting_set(const pe_setting_target *to, const json_t *value,
+                         pe_problem *why) PE_MUST_CHECK;
 /** From the text of a variable or of a flag's value, whatever the kind. */
 pe_status pe_setting_set_parsed(const pe_setting_target *to, const char *text,
                                 pe_problem *why) PE_MUST_CHECK;

@@ -1,64 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* setting_set.c - how a setting takes a value, from text or already typed. */
+/* setting_set.c - how a setting takes a value: of a JSON type, or as text. */
 #include "config/setting.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 
-static pe_setting_level *level_of(const pe_setting_target *to)
-{
-    return &to->config->level[to->row - pe_setting_rows];
-}
-
-/* Where the value goes; its level is noted. */
-static void *place_of(const pe_setting_target *to)
-{
-    *level_of(to) = to->level;
-    return pe_setting_place(to->config, to->row);
-}
-
-pe_status pe_setting_set_int(const pe_setting_target *to, int64_t value, pe_problem *why)
-{
-    if (value < to->row->min || value > to->row->max) {
-        pe_buffer got = {0};
-        pe_buffer_format(&got, "%" PRId64, value);
-        const pe_status status = pe_setting_refuse(to, pe_buffer_text(&got), why);
-        pe_buffer_free(&got);
-        return status;
-    }
-    *(int64_t *)place_of(to) = value;
-    return PE_OK;
-}
-
-void pe_setting_set_bool(const pe_setting_target *to, bool value)
-{
-    *(bool *)place_of(to) = value;
-}
-
 /* Control characters have no business in an address, a header or a log line. */
-static bool printable(const char *text, size_t bytes)
+static bool printable(const char *text)
 {
-    for (size_t k = 0; k < bytes; k++)
-        if ((unsigned char)text[k] < 0x20 || text[k] == 0x7f)
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
             return false;
     return true;
 }
 
-static bool fits_text(const pe_setting_row *row, const char *text)
-{
-    const size_t bytes = strlen(text);
-    assert(row->max < PE_SETTING_TEXT_MAX);
-    return (int64_t)bytes >= row->min && (int64_t)bytes <= row->max && printable(text, bytes);
-}
-
 /* A name of a host may stand for its address; what it means is asked when it is listened at. */
-static bool fits_address(const char *text)
+static bool is_address(const char *text)
 {
     unsigned char address[sizeof(struct in6_addr)];
     const size_t bytes = strlen(text);
@@ -70,41 +32,79 @@ static bool fits_address(const char *text)
     return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
 }
 
-static bool fits_choice(const pe_setting_row *row, const char *text)
+static bool fits(const pe_setting_row *row, const char *text)
 {
     const char *word;
+    const int64_t bytes = (int64_t)strlen(text);
+    assert(row->max < PE_SETTING_TEXT_MAX);
+    if (row->kind == PE_SETTING_ADDRESS)
+        return is_address(text);
+    if (row->kind == PE_SETTING_TEXT)
+        return bytes >= row->min && bytes <= row->max && printable(text);
     for (size_t k = 0, n; (n = pe_setting_choice(row, k, &word)) > 0; k++)
         if (strlen(text) == n && memcmp(text, word, n) == 0)
             return true;
     return false;
 }
 
-pe_status pe_setting_set_text(const pe_setting_target *to, const char *value, pe_problem *why)
+/* A list of a lower level gives way to the first item; further ones are added. An empty item adds
+ * nothing. */
+static pe_status add_items(const pe_setting_target *to, pe_setting_list *list, const json_t *items,
+                           pe_problem *why)
 {
-    const bool fits = to->row->kind == PE_SETTING_ADDRESS  ? fits_address(value)
-                      : to->row->kind == PE_SETTING_CHOICE ? fits_choice(to->row, value)
-                                                           : fits_text(to->row, value);
-    if (!fits)
-        return pe_setting_refuse_text(to, value, why);
-    memcpy(place_of(to), value, strlen(value) + 1);
+    assert(to->row->max <= PE_SETTING_LIST_MAX);
+    for (size_t k = 0; k < json_array_size(items); k++) {
+        const json_t *item = json_array_get(items, k);
+        const char *text = json_string_value(item);
+        if (text == NULL)
+            return pe_setting_refuse(to, items, why);
+        if (text[0] == '\0')
+            continue;
+        if ((int64_t)list->n == to->row->max || !printable(text))
+            return pe_setting_refuse(to, item, why);
+        list->item[list->n] = strdup(text);
+        if (list->item[list->n] == NULL)
+            return pe_fail_memory(why);
+        list->n++;
+    }
     return PE_OK;
 }
 
-pe_status pe_setting_set_item(const pe_setting_target *to, pe_slice item, pe_problem *why)
+pe_status pe_setting_set(const pe_setting_target *to, const json_t *value, pe_problem *why)
 {
-    const bool first = *level_of(to) != to->level;
-    pe_setting_list *list = place_of(to);
-    while (first && list->n > 0)
-        free(list->item[--list->n]);
-    if (item.bytes == 0)
-        return PE_OK;
-    assert(to->row->max <= PE_SETTING_LIST_MAX);
-    if ((int64_t)list->n == to->row->max || !printable(item.text, item.bytes))
-        return pe_setting_refuse_text(to, item.text, why);
-    list->item[list->n] = strndup(item.text, item.bytes);
-    if (list->item[list->n] == NULL)
-        return pe_fail_memory(why);
-    list->n++;
+    const pe_setting_row *row = to->row;
+    pe_setting_level *level = &to->config->level[row - pe_setting_rows];
+    void *place = (char *)&to->config->settings + row->at;
+    pe_setting_list *list = place;
+    const char *text = json_string_value(value);
+    const int64_t number = json_integer_value(value);
+    switch (row->kind) {
+    case PE_SETTING_INT:
+        if (!json_is_integer(value) || number < row->min || number > row->max)
+            return pe_setting_refuse(to, value, why);
+        *(int64_t *)place = number;
+        break;
+    case PE_SETTING_BOOL:
+        if (!json_is_boolean(value))
+            return pe_setting_refuse(to, value, why);
+        *(bool *)place = json_is_true(value);
+        break;
+    case PE_SETTING_TEXT:
+    case PE_SETTING_ADDRESS:
+    case PE_SETTING_CHOICE:
+        if (text == NULL || !fits(row, text))
+            return pe_setting_refuse(to, value, why);
+        memcpy(place, text, strlen(text) + 1);
+        break;
+    case PE_SETTING_LIST:
+        if (!json_is_array(value))
+            return pe_setting_refuse(to, value, why);
+        while (*level != to->level && list->n > 0)
+            free(list->item[--list->n]);
+        *level = to->level;
+        return add_items(to, list, value, why);
+    }
+    *level = to->level;
     return PE_OK;
 }
 
@@ -146,53 +146,41 @@ static bool parse_int(const char *unit, const char *text, int64_t *out)
     return errno == 0 && !__builtin_mul_overflow((int64_t)value, times, out);
 }
 
-static pe_status parse_bool(const pe_setting_target *to, const char *text, pe_problem *why)
-{
-    static const struct {
-        const char *text;
-        bool value;
-    } words[] = {{"true", true}, {"false", false}, {"1", true}, {"0", false}};
-    for (size_t w = 0; w < PE_LEN(words); w++) {
-        if (strcmp(text, words[w].text) == 0) {
-            pe_setting_set_bool(to, words[w].value);
-            return PE_OK;
-        }
-    }
-    return pe_setting_refuse_text(to, text, why);
-}
-
-/* A flag is one item; a variable holds as many as it has words. */
-static pe_status parse_list(const pe_setting_target *to, const char *text, pe_problem *why)
+/* A flag is one item; a variable holds as many as it has words. NULL: memory ran out. */
+static json_t *parse_list(const pe_setting_target *to, const char *text)
 {
     static const char space[] = " \t\r\n";
-    if (to->level == PE_LEVEL_FLAG)
-        return pe_setting_set_item(to, pe_slice_of(text), why);
-    pe_status status = pe_setting_set_item(to, (pe_slice){0}, why);
-    for (const char *word = text + strspn(text, space); status == PE_OK && *word != '\0';) {
-        const size_t bytes = strcspn(word, space);
-        status = pe_setting_set_item(to, (pe_slice){word, bytes}, why);
+    json_t *list = json_array();
+    const bool lone = to->level == PE_LEVEL_FLAG;
+    const char *word = text + (lone ? 0 : strspn(text, space));
+    int failed = list == NULL;
+    while (failed == 0 && *word != '\0') {
+        const size_t bytes = lone ? strlen(word) : strcspn(word, space);
+        failed = json_array_append_new(list, json_stringn_nocheck(word, bytes));
         word += bytes;
         word += strspn(word, space);
     }
-    return status;
+    if (failed == 0)
+        return list;
+    json_decref(list);
+    return NULL;
 }
 
 pe_status pe_setting_set_parsed(const pe_setting_target *to, const char *text, pe_problem *why)
 {
+    json_t *value;
     int64_t number;
-    switch (to->row->kind) {
-    case PE_SETTING_INT:
-        if (!parse_int(to->row->unit, text, &number))
-            return pe_setting_refuse_text(to, text, why);
-        return pe_setting_set_int(to, number, why);
-    case PE_SETTING_BOOL:
-        return parse_bool(to, text, why);
-    case PE_SETTING_LIST:
-        return parse_list(to, text, why);
-    case PE_SETTING_TEXT:
-    case PE_SETTING_ADDRESS:
-    case PE_SETTING_CHOICE:
-        break;
-    }
-    return pe_setting_set_text(to, text, why);
+    const bool yes = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    const bool no = strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
+    if (to->row->kind == PE_SETTING_LIST)
+        value = parse_list(to, text);
+    else if (to->row->kind == PE_SETTING_INT && parse_int(to->row->unit, text, &number))
+        value = json_integer(number);
+    else if (to->row->kind == PE_SETTING_BOOL && (yes || no))
+        value = json_boolean(yes);
+    else
+        value = json_stringn_nocheck(text, strlen(text));
+    const pe_status status = value != NULL ? pe_setting_set(to, value, why) : pe_fail_memory(why);
+    json_decref(value);
+    return status;
 }
