@@ -171,36 +171,19 @@ static void put_representation(pe_buffer *out)
     const char *formats[16] = {0};
     for (size_t i = 0; i + 1 < PE_LEN(formats) && pe_formats[i] != NULL; i++)
         formats[i] = pe_formats[i]->name;
-    const pe_param rows[] = {
-        {.name = "format",
-         .kind = PE_KIND_CHOICE,
-         .optional = true,
-         .fallback_text = "by Accept",
-         .choices = formats,
-         .help = "Representation of the answer; overrides Accept.",
-         .example = "json"},
-        {.name = "encoding_format",
-         .kind = PE_KIND_CHOICE,
-         .choices = pe_query_output_encodings,
-         .help = "How JSON carries the numbers: as nested arrays (float), or as little-endian "
-                 "bytes in base64.",
-         .example = "base64"},
-    };
+    pe_param format = pe_query_output_rows[PE_OUTPUT_FORMAT];
+    format.kind = PE_KIND_CHOICE;
+    format.choices = formats;
     pe_json_write_open(out, "representation", "[");
-    for (size_t i = 0; i < PE_LEN(rows); i++)
-        put_param(&rows[i], NULL, out);
-    pe_buffer_str(out, ",{\"name\":\"tensor\",\"type\":\"string\",\"required\":false,"
-                       "\"description\":\"The tensor that the answer holds. It chooses one of "
-                       "several where the format holds one.\",\"example\":\"cos\"}");
-    put_param(&(pe_param){.name = "csv_header",
-                          .kind = PE_KIND_CHOICE,
-                          .choices = pe_query_csv_headers,
-                          .help = "The header row of CSV: indices of columns; names, with a column "
-                                  "of positions before the numbers; or none.",
-                          .example = "names"},
-              NULL, out);
-    for (size_t which = PE_OUTPUT_VIEW; which < PE_OUTPUT_N; which++)
-        put_param(pe_query_figure_row(NULL, which), NULL, out);
+    put_param(&format, NULL, out);
+    for (size_t which = PE_OUTPUT_ENCODING; which < PE_OUTPUT_N; which++)
+        if (which != PE_OUTPUT_TENSOR)
+            put_param(&pe_query_output_rows[which], NULL, out);
+        else
+            pe_buffer_str(out,
+                          ",{\"name\":\"tensor\",\"type\":\"string\",\"required\":false,"
+                          "\"description\":\"The tensor that the answer holds. It chooses one of "
+                          "several where the format holds one.\",\"example\":\"cos\"}");
     pe_buffer_str(out, "]");
 }
 

@@ -253,7 +253,7 @@ static size_t list_names(const pe_resource *resource, bool in_body, const char *
         names[n++] = resource->nested;
     *own = n + PE_OUTPUT_CSV_HEADER;
     for (size_t i = 0; i < PE_OUTPUT_N; i++)
-        names[n++] = pe_query_output_names[i];
+        names[n++] = pe_query_output_rows[i].name;
     last = n + ALIASES_MAX;
     for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
         for (size_t a = 0; param->aliases != NULL && param->aliases[a] != NULL && n < last; a++)

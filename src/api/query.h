@@ -148,20 +148,16 @@ enum {
     PE_OUTPUT_HEIGHT,
     PE_OUTPUT_N
 };
-#define PE_OUTPUT_FIGURE_N (PE_OUTPUT_N - PE_OUTPUT_VIEW)
-extern const char *const pe_query_output_names[PE_OUTPUT_N];
-extern const char *const pe_query_output_encodings[]; /* float base64 */
-extern const char *const pe_query_csv_headers[];      /* indices names none: pe_csv_header */
+/** Its row; a format is a text here. */
+extern const pe_param pe_query_output_rows[PE_OUTPUT_N];
 
 /** The index of a representation parameter, PE_OUTPUT_N when the name is none, or one of the
  * resource's own. */
 size_t pe_query_output_find(const pe_resource *resource, const char *name);
-pe_status pe_query_output_set(pe_query *query, size_t which, const char *text,
+/** Read one, as text of a query or as JSON. Errors  as of any parameter. */
+pe_status pe_query_output_set(pe_query *query, size_t which, pe_slice text, bool json,
                               pe_problem *why) PE_MUST_CHECK;
 
-/** The row of a parameter of figures, with the name that it has for a resource: "figure_width"
- * where "width" is the resource's own. NULL: for most. */
-const pe_param *pe_query_figure_row(const pe_resource *resource, size_t which);
 /** The figure that a query string asks for, as far as it can be read. False: it names another format;
  * *format is NULL where it names none. */
 bool pe_query_figure_peek(pe_slice string, const pe_format **format, pe_figure_options *out);

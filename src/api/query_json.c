@@ -129,27 +129,6 @@ static pe_status walk_nested(body *b, pe_problem *why)
     return pe_json_members_walk(b->nested, b->limits->max_depth - 1, keep_or_note, b, why);
 }
 
-/* What chooses the answer's form. */
-static pe_status read_output(body *b, size_t i, pe_problem *why)
-{
-    const pe_slice json = b->output[i];
-    const char *name = pe_query_output_names[i];
-    const bool number = i == PE_OUTPUT_WIDTH || i == PE_OUTPUT_HEIGHT;
-    char *text = NULL;
-    if (json.text == NULL)
-        return PE_OK;
-    if ((json.text[0] == '"') == number)
-        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a %s", name,
-                       number ? "number" : "string");
-    if (!number)
-        PE_TRY(pe_json_string_decode(json, name, &text, why));
-    else if ((text = strndup(json.text, json.bytes)) == NULL)
-        return pe_fail_memory(why);
-    const pe_status status = pe_query_output_set(b->query, i, text, why);
-    free(text);
-    return status;
-}
-
 static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
 {
     const pe_resource *resource = b->query->resource;
@@ -187,16 +166,17 @@ static pe_status read_members(body *b, pe_slice text)
     }
     /* What figures and a row share a name for is the row's, while it has no value of its own. */
     for (size_t i = 0; i < PE_OUTPUT_N; i++) {
-        pe_value *value = pe_values_called(&b->query->values, pe_query_output_names[i]);
+        pe_value *value = pe_values_called(&b->query->values, pe_query_output_rows[i].name);
         slot *row = value == NULL ? NULL : &b->rows[value - b->query->values.value];
         if (row == NULL || row->json.text != NULL || b->output[i].text == NULL)
             continue;
-        value->alias = pe_query_output_names[i];
+        value->alias = pe_query_output_rows[i].name;
         row->json = b->output[i];
         b->output[i] = (pe_slice){0};
     }
     for (size_t i = 0; i < PE_OUTPUT_N; i++)
-        note(b, read_output(b, i, &mistake), &mistake);
+        if (b->output[i].text != NULL)
+            note(b, pe_query_output_set(b->query, i, b->output[i], true, &mistake), &mistake);
     const pe_values *values = &b->query->values;
     for (size_t i = 0; i < values->n; i++)
         if (strcmp(values->value[i].param->name, "dtype") == 0)

@@ -10,14 +10,51 @@
 #include "formats/negotiate.h"
 #include "plan/resource.h"
 
-const char *const pe_query_output_names[PE_OUTPUT_N] = {
-    [PE_OUTPUT_FORMAT] = "format", [PE_OUTPUT_ENCODING] = "encoding_format",
-    [PE_OUTPUT_TENSOR] = "tensor", [PE_OUTPUT_CSV_HEADER] = "csv_header",
-    [PE_OUTPUT_VIEW] = "view",     [PE_OUTPUT_THEME] = "theme",
-    [PE_OUTPUT_WIDTH] = "width",   [PE_OUTPUT_HEIGHT] = "height",
+static const char *const encodings[] = {"float", "base64", NULL};
+static const char *const csv_headers[] = {"indices", "names", "none", NULL}; /* pe_csv_header */
+static const char *const views[] = {"auto", "heatmap", "curves", "own_scales", NULL};
+static const char *const themes[] = {"light", "dark", NULL};
+
+/* Texts have bounds of their own. */
+#define TEXT_MAX 1e9
+
+/* The longest side of the picture of an error. */
+#define PE_FIGURE_PEEKED_MAX ((size_t)2048)
+
+#define SIDE(NAME, NOUN, LEAST, USUAL)                                                             \
+    PE_PARAM(                                                                                      \
+        NAME, INT, .min = LEAST, .max = PE_FIGURE_SIDE_MAX, .fallback = USUAL, .unit = "pixels",   \
+        .help = NOUN " of a figure. figure_width and figure_height mean the same everywhere, "     \
+                     "and alone where a resource has a width and a height of its own.",            \
+        .example = "640")
+
+const pe_param pe_query_output_rows[PE_OUTPUT_N] = {
+    [PE_OUTPUT_FORMAT] =
+        PE_PARAM("format", TEXT, .canonical = true, .optional = true, .max = TEXT_MAX,
+                 .fallback_text = "by Accept",
+                 .help = "Representation of the answer; overrides Accept.", .example = "json"),
+    [PE_OUTPUT_ENCODING] =
+        PE_PARAM("encoding_format", CHOICE, .choices = encodings,
+                 .help = "How JSON carries the numbers: as nested arrays (float), or as "
+                         "little-endian bytes in base64.",
+                 .example = "base64"),
+    [PE_OUTPUT_TENSOR] = PE_PARAM("tensor", TEXT, .canonical = true, .max = TEXT_MAX),
+    [PE_OUTPUT_CSV_HEADER] =
+        PE_PARAM("csv_header", CHOICE, .choices = csv_headers,
+                 .help = "The header row of CSV: indices of columns; names, with a column of "
+                         "positions before the numbers; or none.",
+                 .example = "names"),
+    [PE_OUTPUT_VIEW] =
+        PE_PARAM("view", CHOICE, .choices = views,
+                 .help = "How a figure shows the numbers. auto: one axis as a curve, two as a "
+                         "heatmap, more as several heatmaps, all on one scale. own_scales: the "
+                         "same, each heatmap on a scale of its own.",
+                 .example = "heatmap"),
+    [PE_OUTPUT_THEME] = PE_PARAM("theme", CHOICE, .choices = themes,
+                                 .help = "The paper of a figure.", .example = "dark"),
+    [PE_OUTPUT_WIDTH] = SIDE("width", "Width", PE_FIGURE_WIDTH_MIN, PE_FIGURE_WIDTH),
+    [PE_OUTPUT_HEIGHT] = SIDE("height", "Height", PE_FIGURE_HEIGHT_MIN, PE_FIGURE_HEIGHT),
 };
-const char *const pe_query_output_encodings[] = {"float", "base64", NULL};
-const char *const pe_query_csv_headers[] = {"indices", "names", "none", NULL};
 
 size_t pe_query_output_find(const pe_resource *resource, const char *name)
 {
@@ -25,129 +62,66 @@ size_t pe_query_output_find(const pe_resource *resource, const char *name)
     const bool sized = strncmp(name, prefix, sizeof prefix - 1) == 0;
     const char *plain = sized ? name + sizeof prefix - 1 : name;
     for (size_t i = sized ? PE_OUTPUT_WIDTH : 0; i < PE_OUTPUT_N; i++)
-        if (strcmp(pe_query_output_names[i], plain) == 0)
+        if (strcmp(pe_query_output_rows[i].name, plain) == 0)
             return pe_params_find(resource->param_sets, name) == NULL ? i : PE_OUTPUT_N;
     return PE_OUTPUT_N;
 }
 
-static pe_status find_choice(const char *name, const char *const *choices, const char *text,
-                             size_t *out, pe_problem *why)
+/* The name that it has for a resource: "figure_width" where "width" is the resource's own. */
+static const char *name_for(const pe_resource *resource, size_t which)
 {
-    pe_buffer list = {0};
-    for (size_t i = 0; choices[i] != NULL; i++) {
-        if (strcmp(choices[i], text) == 0) {
-            *out = i;
-            pe_buffer_free(&list);
-            return PE_OK;
-        }
-        pe_buffer_format(&list, i == 0 ? "%s" : ", %s", choices[i]);
-    }
-    const pe_status status =
-        pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be one of %s; got \"%.40s\"", name,
-                pe_buffer_text(&list), text);
-    pe_buffer_free(&list);
-    return status;
+    static const char *const sized[] = {"figure_width", "figure_height"};
+    const char *name = pe_query_output_rows[which].name;
+    return which < PE_OUTPUT_WIDTH || pe_params_find(resource->param_sets, name) == NULL
+               ? name
+               : sized[which - PE_OUTPUT_WIDTH];
 }
 
-/* ---- view, theme, width and height: the parameters of figures ---- */
-
-/* The index of a choice is that of pe_figure_view. */
-static const char *const views[] = {"auto", "heatmap", "curves", "own_scales", NULL};
-static const char *const themes[] = {"light", "dark", NULL};
-
-/* Of a value of a figure in the canonical form. */
-#define PE_FIGURE_TEXT_BYTES 24
-
-/* The longest side of the picture of an error. */
-#define PE_FIGURE_PEEKED_MAX ((size_t)2048)
-
-#define VIEW                                                                                       \
-    {                                                                                              \
-        .name = "view", .kind = PE_KIND_CHOICE, .choices = views,                                  \
-        .help = "How a figure shows the numbers. auto: one axis as a curve, two as a heatmap, "    \
-                "more as several heatmaps, all on one scale. own_scales: the same, each heatmap "  \
-                "on a scale of its own.",                                                          \
-        .example = "heatmap"                                                                       \
-    }
-#define THEME                                                                                      \
-    {                                                                                              \
-        .name = "theme", .kind = PE_KIND_CHOICE, .choices = themes,                                \
-        .help = "The paper of a figure.", .example = "dark"                                        \
-    }
-#define SIDE(NAME, NOUN, LEAST, USUAL)                                                             \
-    {                                                                                              \
-        .name = NAME, .kind = PE_KIND_INT, .min = LEAST, .max = PE_FIGURE_SIDE_MAX,                \
-        .fallback = USUAL, .unit = "pixels",                                                       \
-        .help = NOUN " of a figure. figure_width and figure_height mean the same everywhere, "     \
-                     "and alone where a resource has a width and a height of its own.",            \
-        .example = "640"                                                                           \
-    }
-
-static const pe_param rows[2][PE_OUTPUT_FIGURE_N] = {
-    {VIEW, THEME, SIDE("width", "Width", PE_FIGURE_WIDTH_MIN, PE_FIGURE_WIDTH),
-     SIDE("height", "Height", PE_FIGURE_HEIGHT_MIN, PE_FIGURE_HEIGHT)},
-    {VIEW, THEME, SIDE("figure_width", "Width", PE_FIGURE_WIDTH_MIN, PE_FIGURE_WIDTH),
-     SIDE("figure_height", "Height", PE_FIGURE_HEIGHT_MIN, PE_FIGURE_HEIGHT)},
-};
-
-const pe_param *pe_query_figure_row(const pe_resource *resource, size_t which)
+pe_status pe_query_output_set(pe_query *query, size_t which, pe_slice text, bool json,
+                              pe_problem *why)
 {
-    const size_t i = which - PE_OUTPUT_VIEW;
-    const bool taken =
-        resource != NULL && pe_params_find(resource->param_sets, rows[0][i].name) != NULL;
-    return &rows[taken][i];
-}
-
-static pe_status set_figure(pe_query *query, size_t which, const char *text, pe_problem *why)
-{
-    const pe_param *row = pe_query_figure_row(query->resource, which);
-    pe_param hinted = *row;
-    pe_value value = {.param = row};
-    const pe_value_reading to = {.param = &hinted, .value = &value, .place = row->name};
     pe_figure_options *figure = &query->figure;
+    const char *name = name_for(query->resource, which);
+    pe_param row = pe_query_output_rows[which];
+    pe_value value = {.param = &row};
+    const pe_value_reading to = {.param = &row, .value = &value, .place = name};
+    pe_status status = PE_OK;
+    row.name = name;
     if (which >= PE_OUTPUT_WIDTH &&
         pe_params_find(query->resource->param_sets, "target_grid") != NULL)
-        hinted.hint = "target_grid=HEIGHT,WIDTH is the size of the wanted grid";
-    PE_TRY(pe_value_text_parse(&to, pe_slice_of(text), why));
-    if (which == PE_OUTPUT_VIEW)
-        figure->view = (pe_figure_view)value.choice;
-    else if (which == PE_OUTPUT_THEME)
-        figure->dark = value.choice == 1;
-    else if (which == PE_OUTPUT_WIDTH)
-        figure->width = (size_t)value.integer;
-    else
-        figure->height = (size_t)value.integer;
-    query->figure_asked = row->name;
-    return PE_OK;
-}
-
-pe_status pe_query_output_set(pe_query *query, size_t which, const char *text, pe_problem *why)
-{
-    const char *name = pe_query_output_names[which];
-    size_t choice = 0;
-    pe_status status = PE_OK;
-    if (text[0] == '\0')
-        return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s must not be empty", name);
+        row.hint = "target_grid=HEIGHT,WIDTH is the size of the wanted grid";
+    PE_TRY(json ? pe_value_json_parse(&to, text, why) : pe_value_text_parse(&to, text, why));
     switch (which) {
     case PE_OUTPUT_FORMAT:
-        return pe_format_parse(text, &query->format, why);
+        status = pe_format_parse(value.text, &query->format, why);
+        break;
     case PE_OUTPUT_ENCODING:
-        status = find_choice(name, pe_query_output_encodings, text, &choice, why);
-        query->base64 = choice == 1;
-        return status;
-    case PE_OUTPUT_CSV_HEADER:
-        status = find_choice(name, pe_query_csv_headers, text, &choice, why);
-        query->csv_header = (pe_csv_header)choice;
-        query->csv_asked = true;
-        return status;
+        query->base64 = value.choice == 1;
+        break;
     case PE_OUTPUT_TENSOR:
-        if (strlen(text) >= sizeof query->tensor)
-            return pe_fail(why, PE_INVALID_PARAMETER, name, "no tensor is named \"%.40s\"", text);
-        memcpy(query->tensor, text, strlen(text) + 1);
-        return PE_OK;
+        if (strlen(value.text) < sizeof query->tensor)
+            memcpy(query->tensor, value.text, strlen(value.text) + 1);
+        else
+            status = pe_fail(why, PE_INVALID_PARAMETER, name, "no tensor is named \"%.40s\"",
+                             value.text);
+        break;
+    case PE_OUTPUT_CSV_HEADER:
+        query->csv_header = (pe_csv_header)value.choice;
+        query->csv_asked = true;
+        break;
+    case PE_OUTPUT_VIEW:
+        figure->view = (pe_figure_view)value.choice;
+        break;
+    case PE_OUTPUT_THEME:
+        figure->dark = value.choice == 1;
+        break;
     default:
-        return set_figure(query, which, text, why);
+        *(which == PE_OUTPUT_WIDTH ? &figure->width : &figure->height) = (size_t)value.integer;
     }
+    if (which >= PE_OUTPUT_VIEW)
+        query->figure_asked = name;
+    pe_value_clear(&value);
+    return status;
 }
 
 pe_rendering pe_query_rendering(const pe_query *query)
@@ -176,26 +150,10 @@ pe_status pe_query_figure_check(const pe_query *query, const pe_format *format, 
         return pe_fail(why, PE_INVALID_PARAMETER, "csv_header",
                        "csv_header is for format=csv; the answer would be %s", format->name);
     if (format->is_figure && figure->width * figure->height > max_pixels)
-        return pe_fail(why, PE_INVALID_PARAMETER,
-                       pe_query_figure_row(query->resource, PE_OUTPUT_WIDTH)->name,
+        return pe_fail(why, PE_INVALID_PARAMETER, name_for(query->resource, PE_OUTPUT_WIDTH),
                        "a figure must have at most figure_max_pixels, %zu, got %zu x %zu",
                        max_pixels, figure->width, figure->height);
     return PE_OK;
-}
-
-/* Its value in the canonical form, "" for the default. */
-static void print_figure(const pe_query *query, size_t which, char out[PE_FIGURE_TEXT_BYTES])
-{
-    const pe_figure_options *figure = &query->figure;
-    out[0] = '\0';
-    if (which == PE_OUTPUT_VIEW && figure->view != PE_VIEW_ANY)
-        snprintf(out, PE_FIGURE_TEXT_BYTES, "%s", views[figure->view]);
-    if (which == PE_OUTPUT_THEME && figure->dark)
-        snprintf(out, PE_FIGURE_TEXT_BYTES, "dark");
-    if (which == PE_OUTPUT_WIDTH && figure->width != PE_FIGURE_WIDTH)
-        snprintf(out, PE_FIGURE_TEXT_BYTES, "%zu", figure->width);
-    if (which == PE_OUTPUT_HEIGHT && figure->height != PE_FIGURE_HEIGHT)
-        snprintf(out, PE_FIGURE_TEXT_BYTES, "%zu", figure->height);
 }
 
 /* A side within its bounds; else the usual one. */
@@ -238,79 +196,39 @@ bool pe_query_figure_peek(pe_slice string, const pe_format **format, pe_figure_o
     return true;
 }
 
-/* ---- the query string that all equal requests share ---- */
-
-/* Names are compared up to their '='. */
-static bool name_before(const char *a, size_t a_bytes, const char *b)
-{
-    size_t name = (size_t)((const char *)memchr(a, '=', a_bytes) - a);
-    int order = strncmp(a, b, name);
-    return order != 0 ? order < 0 : strlen(b) > name;
-}
-
-static void put(pe_buffer *out, size_t start, const char *text, size_t bytes)
-{
-    if (out->bytes > start)
-        pe_buffer_str(out, "&");
-    pe_buffer_add(out, text, bytes);
-}
-
-/* A parameter of the representation that differs from its default. */
-typedef struct output {
-    const char *name, *value; /* NULL: it is `text` */
-    char text[PE_FIGURE_TEXT_BYTES];
-} output;
-
-static int by_name(const void *a, const void *b)
-{
-    const output *x = a, *y = b;
-    return strcmp(x->name, y->name);
-}
-
-/* Sorted by name. */
-static size_t outputs(const pe_query *query, const pe_format *format, output out[PE_OUTPUT_N])
-{
-    const bool json = format == pe_formats[0];
-    size_t n = 0;
-    if (json && query->base64)
-        out[n++] = (output){.name = "encoding_format", .value = "base64"};
-    if (!json || query->names_json)
-        out[n++] = (output){.name = "format", .value = format->name};
-    if (strcmp(format->name, "csv") == 0 && query->csv_header != PE_CSV_INDICES)
-        out[n++] = (output){.name = "csv_header", .value = pe_query_csv_headers[query->csv_header]};
-    if (!format->holds_many && query->tensor[0] != '\0')
-        out[n++] = (output){.name = "tensor", .value = query->tensor};
-    for (size_t which = PE_OUTPUT_VIEW; format->is_figure && which < PE_OUTPUT_N; which++) {
-        print_figure(query, which, out[n].text);
-        out[n].name = pe_query_figure_row(query->resource, which)->name;
-        n += out[n].text[0] != '\0';
-    }
-    qsort(out, n, sizeof *out, by_name);
-    return n;
-}
-
 void pe_query_canonical_string(const pe_query *query, const pe_format *format, pe_buffer *out)
 {
-    const size_t start = out->bytes;
-    output of_format[PE_OUTPUT_N] = {0};
-    pe_buffer of_values = {0};
-    const size_t n = outputs(query, format, of_format);
-    pe_values_query(&query->values, &of_values);
-
-    const char *at = pe_buffer_text(&of_values),
-               *end = at + (of_values.failed ? 0 : of_values.bytes);
-    for (size_t i = 0; i < n; i++) {
-        while (at < end && name_before(at, (size_t)(end - at), of_format[i].name)) {
-            size_t bytes = strcspn(at, "&");
-            put(out, start, at, bytes);
-            at += at + bytes < end ? bytes + 1 : bytes;
-        }
-        put(out, start, of_format[i].name, strlen(of_format[i].name));
-        pe_buffer_str(out, "=");
-        pe_buffer_str(out, of_format[i].value != NULL ? of_format[i].value : of_format[i].text);
+    const pe_figure_options *figure = &query->figure;
+    const bool json = format == pe_formats[0], csv = strcmp(format->name, "csv") == 0;
+    const char *name = json && !query->names_json ? "" : format->name;
+    const char *tensor = format->holds_many ? "" : query->tensor;
+    const size_t n = query->values.n, outputs = format->is_figure ? PE_OUTPUT_N : PE_OUTPUT_VIEW;
+    const pe_value of_format[PE_OUTPUT_N] = {
+        [PE_OUTPUT_FORMAT] = {.text = (char *)(uintptr_t)name, .present = name[0] != '\0'},
+        [PE_OUTPUT_ENCODING] = {.choice = 1, .present = json && query->base64},
+        [PE_OUTPUT_TENSOR] = {.text = (char *)(uintptr_t)tensor, .present = tensor[0] != '\0'},
+        [PE_OUTPUT_CSV_HEADER] = {.choice = query->csv_header,
+                                  .present = csv && query->csv_header != PE_CSV_INDICES},
+        [PE_OUTPUT_VIEW] = {.choice = figure->view, .present = figure->view != PE_VIEW_ANY},
+        [PE_OUTPUT_THEME] = {.choice = 1, .present = figure->dark},
+        [PE_OUTPUT_WIDTH] = {.integer = (int64_t)figure->width,
+                             .present = figure->width != PE_FIGURE_WIDTH},
+        [PE_OUTPUT_HEIGHT] = {.integer = (int64_t)figure->height,
+                              .present = figure->height != PE_FIGURE_HEIGHT},
+    };
+    pe_param rows[PE_OUTPUT_N];
+    const pe_values all = {n + outputs, malloc((n + outputs) * sizeof *all.value)};
+    if (all.value == NULL) {
+        out->failed = true;
+        return;
     }
-    if (at < end)
-        put(out, start, at, (size_t)(end - at));
-    out->failed |= of_values.failed;
-    pe_buffer_free(&of_values);
+    memcpy(all.value, query->values.value, n * sizeof *all.value); /* nothing of it is owned */
+    memcpy(all.value + n, of_format, outputs * sizeof *all.value);
+    for (size_t i = 0; i < outputs; i++) {
+        rows[i] = pe_query_output_rows[i];
+        rows[i].name = name_for(query->resource, i);
+        all.value[n + i].param = &rows[i];
+    }
+    pe_values_query(&all, out);
+    free(all.value);
 }

@@ -82,7 +82,7 @@ static pe_status set(query_walk *walk, const char *name, pe_slice text, pe_probl
         if (walk->seen[which])
             return pe_query_fail_repeated(name, name, why);
         walk->seen[which] = true;
-        return pe_query_output_set(walk->query, which, text.text, why);
+        return pe_query_output_set(walk->query, which, text, false, why);
     }
     if (value != NULL)
         return set_row(walk, value, name, text, why);

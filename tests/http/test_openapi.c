@@ -321,8 +321,9 @@ static void check_formats(const char *path)
     for (size_t f = 0; pe_formats[f] != NULL; f++)
         names[f] = pe_formats[f]->name;
     check_choices(names, NULL, resolve(json_object_get(members, "format")), path);
-    check_choices(pe_query_output_encodings, pe_query_output_encodings[0],
-                  resolve(json_object_get(members, "encoding_format")), path);
+    const char *const *encodings = pe_query_output_rows[PE_OUTPUT_ENCODING].choices;
+    check_choices(encodings, encodings[0], resolve(json_object_get(members, "encoding_format")),
+                  path);
 }
 
 static void every_format_is_described_for_every_resource(void **state)
