@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/nearest.h"
 
 /* The default goes where its kind keeps it. */
@@ -36,6 +37,13 @@ const pe_setting_synonym pe_setting_synonyms[] = {
     {"bind", "host", NULL},
     {"rate_limit", "address_rate", NULL},
     {"verbose", "log_level", "debug"},
+    {"debug", "log_level", "debug"},
+    {"quiet", "log_level", "error"},
+    {"address", "host", NULL},
+    {"ssl_cert", "tls_certificate", NULL},
+    {"ssl_key", "tls_key", NULL},
+    {"allow_origin", "cors_origin", NULL},
+    {"api_keys", "keys_file", NULL},
     {0},
 };
 
@@ -61,17 +69,6 @@ const pe_setting_row *pe_setting_find(const char *name)
         if (strcmp(pe_setting_rows[r].name, wanted) == 0)
             return &pe_setting_rows[r];
     return NULL;
-}
-
-const pe_setting_row *pe_setting_nearest(const char *name)
-{
-    char wanted[64];
-    const char *names[PE_SETTINGS];
-    underscored(name, wanted, sizeof wanted);
-    for (size_t r = 0; r < PE_SETTINGS; r++)
-        names[r] = pe_setting_rows[r].name;
-    const char *nearest = pe_nearest_name(wanted, names, PE_SETTINGS);
-    return nearest == NULL ? NULL : pe_setting_find(nearest);
 }
 
 void pe_setting_spell(const pe_setting_row *row, pe_setting_level level, pe_buffer *out)
@@ -109,6 +106,41 @@ const pe_setting_synonym *pe_setting_synonym_of(const char *name)
         if (strcmp(s->name, wanted) == 0)
             return s;
     return NULL;
+}
+
+/* The row whose name has these words earliest: max_body is of max_body_bytes. NULL: none has. */
+static const pe_setting_row *row_of_words(const char *words)
+{
+    const pe_setting_row *earliest = NULL;
+    size_t before = SIZE_MAX;
+    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
+        const char *at = strstr(row->name, words);
+        if (at == NULL || (at > row->name && at[-1] != '_') || (size_t)(at - row->name) >= before)
+            continue;
+        if (at[strlen(words)] == '_' || at[strlen(words)] == '\0') {
+            earliest = row;
+            before = (size_t)(at - row->name);
+        }
+    }
+    return earliest;
+}
+
+const pe_setting_row *pe_setting_nearest(const char *name)
+{
+    char wanted[64];
+    const char *names[PE_SETTINGS + PE_LEN(pe_setting_synonyms)];
+    size_t n = 0;
+    underscored(name, wanted, sizeof wanted);
+    const pe_setting_row *row = *wanted != '\0' ? row_of_words(wanted) : NULL;
+    if (row != NULL)
+        return row;
+    for (size_t r = 0; r < PE_SETTINGS; r++)
+        names[n++] = pe_setting_rows[r].name;
+    for (const pe_setting_synonym *s = pe_setting_synonyms; s->name != NULL; s++)
+        names[n++] = s->name;
+    const char *nearest = pe_nearest_name(wanted, names, n);
+    const pe_setting_synonym *synonym = nearest != NULL ? pe_setting_synonym_of(nearest) : NULL;
+    return nearest == NULL ? NULL : pe_setting_find(synonym != NULL ? synonym->setting : nearest);
 }
 
 /* ---- what a row wants ---- */
