@@ -65,8 +65,8 @@ static pe_status take_gguf(pe_multipart *form, pe_slice query, const pe_read_lim
     return PE_OK;
 }
 
-/* A form: parameters may be in the query and in parts. */
-static pe_status read_form(pe_request *request, pe_claim *out, pe_problem *why)
+/* A form: parameters may be in the query and in parts; `more` stands behind them. */
+static pe_status read_form(pe_request *request, const char *more, pe_claim *out, pe_problem *why)
 {
     pe_multipart form;
     pe_buffer query = {0}, made = {0};
@@ -76,8 +76,9 @@ static pe_status read_form(pe_request *request, pe_claim *out, pe_problem *why)
                                          pe_buffer_slice(&request->body), &form, why);
     PE_TRY(status);
     pe_buffer_add(&query, pe_buffer_slice(&form.query).text, form.query.bytes);
-    pe_buffer_add(&query, request->query, request->query_bytes);
-    if (request->query_bytes == 0 && query.bytes > 0)
+    pe_buffer_format(&query, "%s%s%s", request->query,
+                     request->query_bytes > 0 && *more != '\0' ? "&" : "", more);
+    if (request->query_bytes == 0 && *more == '\0' && query.bytes > 0)
         query.bytes--; /* the last '&' */
     status = take_gguf(&form, pe_buffer_slice(&query), &limits, &made, why);
     if (status == PE_OK && form.tensors.data == NULL)
@@ -129,7 +130,7 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
 {
     if (pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) &&
         request->header[PE_HEADER_CONTENT_ENCODING] == NULL)
-        return read_form(request, out, why);
+        return read_form(request, "", out, why);
     pe_request_parameters parameters;
     PE_TRY(pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, why));
     const pe_read_limits limits = limits_of(request);
@@ -430,14 +431,12 @@ static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
 
 /* ---- an upload that nobody claims ---- */
 
-/* Does the request say neither what the upload is nor a model that it is of? */
-static bool is_unclaimed(const pe_request *request, const pe_problem *why)
+/* Does the request say neither what the upload is nor a model that it is of? A model that does not
+ * tell it is another mistake. */
+static bool is_unclaimed(const pe_problem *why)
 {
-    const char *query = request->query;
     return why->status == PE_MISSING_PARAMETER && strcmp(why->where, "encoding") == 0 &&
-           why->n_others == 0 && strncmp(query, "model=", 6) != 0 &&
-           strstr(query, "&model=") == NULL &&
-           !pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]);
+           why->n_others == 0;
 }
 
 static bool is_digits(pe_slice text)
@@ -455,6 +454,8 @@ static pe_status read_unclaimed(void *context, const char *parameters, pe_claim 
     pe_request *request = context;
     pe_buffer text = {0};
     pe_request_parameters found;
+    if (pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]))
+        return read_form(request, parameters, out, why);
     const pe_read_limits limits = limits_of(request);
     pe_status status = pe_parameters_find(request, PE_BODY_UPLOAD, &found, why);
     if (status == PE_OK && request->json_body) {
@@ -578,7 +579,7 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
     if (request->parts != NULL)
         return reply_arrived(request, why);
     if (read_claim(request, &claim, why) != PE_OK)
-        return is_unclaimed(request, why) ? reply_unclaimed(request, why) : PE_FAILED;
+        return is_unclaimed(why) ? reply_unclaimed(request, why) : PE_FAILED;
     pe_status status = charge(request, &claim, why);
     if (status == PE_OK)
         status = verify_all(request, &claim, &made, why);
