@@ -1,7 +1,7 @@
 //! Ten operations through the client that openapi-generator makes for Rust: use_client ADDRESS
-use posenc_client::apis::configuration::Configuration;
-use posenc_client::apis::{alibi_api, models_api, operations_api, rope_api, sinusoidal_api, tables_by_post_api, verify_api, Error};
-use posenc_client::models::{RopeRotateBody, RopeTableBody, VerifyBody};
+use openapi::apis::configuration::Configuration;
+use openapi::apis::{alibi_api, models_api, operations_api, rope_api, sinusoidal_api, tables_by_post_api, verify_api, Error};
+use openapi::models::{RopeRotateBody, RopeTableBody, VerifyBody};
 use serde_json::{from_value, json, Value};
 
 /// A request from its JSON, as its types read it.
@@ -9,47 +9,47 @@ fn request<T: serde::de::DeserializeOwned>(body: Value) -> T {
     from_value(body).unwrap()
 }
 
-fn tables(server: &Configuration) {
+async fn tables(server: &Configuration) {
     let wanted: RopeTableBody = request(json!({"head_dim": 8, "positions": "0:2"}));
-    let table = tables_by_post_api::rope_table_post(server, wanted, None).unwrap();
+    let table = tables_by_post_api::rope_table_post(server, wanted, None).await.unwrap();
     assert_eq!(table.cos.unwrap().shape, [2, 4]);
     let one = sinusoidal_api::sinusoidal(
         server, Some(4), None, None, None, None, None, None, None, None, Some("0:3"), None, None, None, None, None, None,
         None, None, None, None, None,
     );
-    assert_eq!(one.unwrap().shape, [3, 4]);
+    assert_eq!(one.await.unwrap().shape, [3, 4]);
     let slopes = alibi_api::alibi_slopes(
         server, None, None, Some(8), None, None, None, None, None, None, None, None, None, None, None, None, None,
     );
-    assert_eq!(slopes.unwrap().shape, [8]);
+    assert_eq!(slopes.await.unwrap().shape, [8]);
 }
 
-fn transforms(server: &Configuration) {
+async fn transforms(server: &Configuration) {
     let turn: RopeRotateBody = request(json!({"vectors": [[1, 0]], "positions": [0]}));
-    let rotated = rope_api::rope_rotate(server, turn, None).unwrap();
+    let rotated = rope_api::rope_rotate(server, turn, None).await.unwrap();
     assert_eq!(serde_json::to_value(rotated).unwrap()["data"], json!([[1, 0]]));
-    let scores = rope_api::rope_scores(server, request(json!({"q": [[1, 0]], "k": [[1, 0]]})), None).unwrap();
+    let scores = rope_api::rope_scores(server, request(json!({"q": [[1, 0]], "k": [[1, 0]]})), None).await.unwrap();
     assert_eq!(scores.data, Some(json!([[1]])));
 }
 
-fn models(server: &Configuration) {
+async fn models(server: &Configuration) {
     let config = json!({"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 32});
-    let resolved = models_api::resolve_model(server, request(config), None).unwrap();
+    let resolved = models_api::resolve_model(server, request(config), None).await.unwrap();
     assert_eq!(json!(resolved.encoding), "rope");
-    assert!(!models_api::list_models(server, Some("phi")).unwrap().models.is_empty());
+    assert!(!models_api::list_models(server, Some("phi")).await.unwrap().models.is_empty());
 }
 
-fn checks(server: &Configuration) {
+async fn checks(server: &Configuration) {
     let mut claim = VerifyBody::new();
     claim.encoding = Some("sinusoidal".to_string());
     claim.parameters = Some(request(json!({"d_model": 2, "positions": "0:1"})));
     claim.table = Some(Some(json!([[0, 1]])));
-    assert!(verify_api::verify(server, claim, None, None, None, None, None).unwrap().matches);
+    assert!(verify_api::verify(server, claim, None, None, None, None, None).await.unwrap().matches);
 }
 
-fn refusals(server: &Configuration) {
+async fn refusals(server: &Configuration) {
     let odd: RopeTableBody = request(json!({"head_dim": 8, "rotary_dim": 7}));
-    match tables_by_post_api::rope_table_post(server, odd, None) {
+    match tables_by_post_api::rope_table_post(server, odd, None).await {
         Err(Error::ResponseError(refused)) => assert_eq!(refused.status.as_u16(), 422),
         other => panic!("not refused: {other:?}"),
     }
@@ -57,19 +57,20 @@ fn refusals(server: &Configuration) {
 
 /// A generated function reads every 2xx as JSON, the first media type of the answer, and fails on any other
 /// Content-Type; it also makes its request in one piece. The client's HTTP client gets every other format.
-fn bytes(server: &Configuration) {
+async fn bytes(server: &Configuration) {
     let address = format!("{}/v1/sinusoidal?d_model=4&positions=0:2&format=raw", server.base_path);
-    assert_eq!(server.client.get(address).send().unwrap().bytes().unwrap().len(), 32);
+    assert_eq!(server.client.get(address).send().await.unwrap().bytes().await.unwrap().len(), 32);
 }
 
-fn main() {
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
     let base_path = std::env::args().nth(1).expect("the server's address");
     let server = Configuration { base_path, ..Configuration::new() };
-    tables(&server);
-    transforms(&server);
-    models(&server);
-    checks(&server);
-    refusals(&server);
-    bytes(&server);
-    assert!(!operations_api::version(&server).unwrap().version.is_empty());
+    tables(&server).await;
+    transforms(&server).await;
+    models(&server).await;
+    checks(&server).await;
+    refusals(&server).await;
+    bytes(&server).await;
+    assert!(!operations_api::version(&server).await.unwrap().version.is_empty());
 }
