@@ -92,7 +92,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all ready run test models-report rope-utils figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
+.PHONY: help all ready run test models-report rope-utils figures draw-figures test-aarch64 test-calls test-debian13 test-ubuntu24 coverage proof bench \
 	bench-http prices soak doctor-score doctor-times faults fuzz format install uninstall deps clean openapi settings openapi-lint \
 	clients schemathesis test-web test-cluster test-container sizing deb test-deb run-tests \
 	run-calls run-coverage FORCE
@@ -133,7 +133,9 @@ test-calls: ## run the HTTP tests under strace and compare the servers' system c
 	+@$(AGAIN) run-calls TEST='$(if $(filter-out */*,$(TEST)),$(TEST),http/*)'
 
 test-debian13: ## build in a Debian 13, on libmicrohttpd 1.0, and run the tests there; TEST=... some (root; debootstrap)
-	@.ci/debian13
+test-ubuntu24: ## the same in an Ubuntu 24.04
+test-debian13 test-ubuntu24:
+	@.ci/elsewhere $(@:test-%=%)
 
 coverage: ## run the tests and print the lines, functions and branches of src that they reach, by folder
 	@$(DEPS) build test coverage
