@@ -131,8 +131,9 @@ typedef struct run_phases {
     const double *offsets;
     size_t offset_rows;
     size_t rows_max; /* that one run can hold */
-    bool by_one;     /* step is that of the set: small positions need no start */
-    bool spaced;     /* rows are */
+    uint64_t
+        counted; /* steps of the set from row to row, which need no start; 0: starts are used */
+    bool spaced; /* rows are */
     const double *digits;
 } run_phases;
 
@@ -144,8 +145,7 @@ static void chunk(pe_wave_job *job, const run_phases *phases, size_t first, size
     uint64_t doubtful[CHUNK / 64];
     memset(doubtful, 0, (rows * job->live + 63) / 64 * sizeof doubtful[0]);
     const double position = pe_positions_at(job->positions, first);
-    const bool whole = position == trunc(position);
-    const bool counted = phases->by_one && whole && position >= 0 && position < 0x1p26;
+    const bool counted = phases->counted != 0;
     const bool listed = !phases->spaced && is_near(wave, position);
     double list[LIST];
     for (size_t r = 0; listed && r < rows; r++)
@@ -158,6 +158,7 @@ static void chunk(pe_wave_job *job, const run_phases *phases, size_t first, size
         .n = job->live,
         .rows = rows,
         .first = counted ? (uint64_t)position : 0,
+        .stride = phases->counted,
         .start_hi = counted ? NULL : phases->start_hi,
         .start_lo = counted ? NULL : phases->start_lo,
         .step_hi = phases->step_hi,
@@ -227,10 +228,20 @@ static void rows_by_chunks(pe_wave_job *job, const run_phases *phases, size_t fi
     }
 }
 
-/* Rows whose positions are not one apart have steps of their own, two planes at `memory`. */
+/* How many steps of the set lie between rows of small whole positions; 0 for any others. */
+static uint64_t steps_between(const pe_positions *positions, size_t first, size_t rows)
+{
+    const double at = pe_positions_at(positions, first);
+    const bool ahead = is_spaced(positions) && positions->step > 0 && positions->step < 1LL << 20;
+    return ahead && at >= 0 && at == trunc(at) &&
+                   pe_positions_at(positions, first + rows - 1) < 0x1p26
+               ? (uint64_t)positions->step
+               : 0;
+}
+
+/* Other rows that are not one apart have steps of their own, two planes at `memory`. */
 static void set_step(const pe_wave_job *job, uint64_t *memory, run_phases *phases)
 {
-    phases->by_one = false;
     phases->step_hi = memory;
     phases->step_lo = memory + job->live + PE_PAD;
     pe_phases_at(job->wave->turns + job->from, job->live, (double)job->positions->step, memory,
@@ -251,15 +262,17 @@ static pe_status rows_fit(pe_wave_job *job, size_t first, size_t rows, char *out
                          .step_hi = wave->step_hi + job->from,
                          .step_lo = wave->step_lo + job->from,
                          .rows_max = spaced || most < LIST ? most : LIST,
-                         .by_one = true,
+                         .counted = steps_between(job->positions, first, rows),
                          .spaced = spaced};
     const bool split = job->dtype == PE_FLOAT64;
     const bool whole = n == wave->live;
     const int64_t step = spaced ? job->positions->step : 1;
     double *offsets = NULL;
-    if (spaced && step != 1 && most > 1 && rows > 1)
+    if (spaced && step != 1 && most > 1 && rows > 1 && phases.counted == 0)
         set_step(job, memory + 2 * padded, &phases);
-    pe_offsets wanted = {n, wave->offset_rows, 1, 2, phases.step_hi, phases.step_lo, split};
+    const uint64_t between = phases.counted != 0 ? phases.counted : 1;
+    pe_offsets wanted = {
+        n, wave->offset_rows, between, 2 * between, phases.step_hi, phases.step_lo, split};
     if (spaced ? most > 1 && rows > 1 : whole && rows >= ROWS_BY_DIGITS) {
         if (whole && (step == 1 || (step != 0 && rows >= ROWS_BY_STEP)))
             phases.offsets = pe_wave_shared_offsets(

@@ -33,8 +33,8 @@ typedef struct pe_wave_layout {
  */
 typedef struct pe_run {
     size_t n, rows;
-    /** start == NULL: first*step, for first + rows < 2^27. */
-    uint64_t first;
+    /** start == NULL: the phase is (first + r*stride)*step, for first + rows*stride < 2^27. */
+    uint64_t first, stride;
     const uint64_t *start_hi, *start_lo, *step_hi, *step_lo;
     /** NULL, or [rows]: multiples of 2^-64 below 2^26 in magnitude. Where one is not whole, steps
      * are below a turn. start and first are not read then. */
