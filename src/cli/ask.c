@@ -8,30 +8,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "cli/outline.h"
 #include "cli/progress_line.h"
 #include "files/gguf_file.h"
 #include "formats/format.h"
 
+#define BLOCK_BYTES ((size_t)65536)
+
 /* ---- what goes wrong ---- */
 
-bool pe_ask_step(pe_asking *asking, pe_status status, const pe_problem *why)
+bool pe_ask_step(pe_asking *asking, pe_status status)
 {
-    asking->status = pe_problem_gather(asking->status, status, why, &asking->why);
+    asking->status = pe_problem_gather(asking->status, status, &asking->step, &asking->why);
     asking->failed |= status != PE_OK;
     return status == PE_OK;
 }
 
-bool pe_ask_file_step(pe_asking *asking, pe_status status, const pe_problem *why)
+bool pe_ask_file_step(pe_asking *asking, pe_status status)
 {
     asking->unreadable |= status != PE_OK;
-    return pe_ask_step(asking, status, why);
+    return pe_ask_step(asking, status);
 }
 
-void pe_ask_mistake(pe_asking *asking, pe_status status, const pe_problem *why)
+void pe_ask_mistake(pe_asking *asking, pe_status status)
 {
-    asking->status = pe_problem_gather(asking->status, status, why, &asking->why);
-    asking->only_tells |= status != PE_OK;
+    asking->status = pe_problem_gather(asking->status, status, &asking->step, &asking->why);
+    asking->only_reports |= status != PE_OK;
 }
 
 /* ---- the command ---- */
@@ -39,7 +42,6 @@ void pe_ask_mistake(pe_asking *asking, pe_status status, const pe_problem *why)
 /* Which of the command's formats --format is; where it is none, the server is asked for the first. */
 static void choose_format(pe_asking *asking)
 {
-    pe_problem why;
     pe_buffer known = {0};
     const char *const *names = asking->command->formats, *wanted = asking->arguments.format;
     for (size_t f = 0; names != NULL && wanted != NULL && names[f] != NULL; f++) {
@@ -48,75 +50,163 @@ static void choose_format(pe_asking *asking)
         pe_buffer_format(&known, "%s%s", f == 0 ? "" : ", ", names[f]);
     }
     if (known.bytes > 0 && strcmp(names[asking->format], wanted) != 0)
-        pe_ask_mistake(asking,
-                       pe_fail(&why, PE_INVALID_PARAMETER, "format",
-                               "--format must be one of %s, got %.100s", pe_buffer_text(&known),
-                               wanted),
-                       &why);
+        pe_ask_mistake(asking, pe_fail(&asking->step, PE_INVALID_PARAMETER, "format",
+                                       "--format must be one of %s, got %.100s",
+                                       pe_buffer_text(&known), wanted));
     pe_buffer_free(&known);
 }
 
-static void start(pe_asking *asking)
+/* ---- the server, whose one client is the command ---- */
+
+static void stop(pe_own_server *own)
 {
-    pe_problem why;
-    const pe_arguments *arguments = &asking->arguments;
-    choose_format(asking);
-    pe_ask_mistake(
-        asking, pe_own_server_start(arguments->n_settings, arguments->settings, &asking->own, &why),
-        &why);
-    /* One of default settings may find more. */
-    if (asking->own == NULL && !pe_status_is_ours(asking->status) &&
-        pe_own_server_start(0, NULL, &asking->own, &why) != PE_OK)
-        asking->own = NULL;
+    if (own->fd >= 0)
+        close(own->fd);
+    if (own->server != NULL)
+        pe_server_stop(own->server);
+    pe_config_free(own->config);
+    *own = (pe_own_server){.fd = -1};
+}
+
+static pe_status start(pe_asking *asking, int n_settings, char **settings)
+{
+    pe_own_server *own = &asking->own;
+    pe_status status = pe_cli_configure(n_settings, settings, &own->config, &asking->step);
+    /* What servers log beside is no news here. */
+    if (status == PE_OK && pe_config_is_default(own->config, "log_level"))
+        pe_log_set_level(PE_LOG_WARN);
+    if (status == PE_OK)
+        status = pe_server_start_within(own->config, &own->server, &asking->step);
+    if (status != PE_OK)
+        stop(own);
+    return status;
 }
 
 int pe_ask(const pe_command *command, int n_arguments, char **arguments)
 {
-    pe_asking asking = {.command = command};
-    pe_problem why;
-    pe_ask_mistake(&asking,
-                   pe_arguments_read(n_arguments, arguments, command->flags, command->words[1],
-                                     &asking.arguments, &why),
-                   &why);
-    if (asking.arguments.n_words >= command->words[0])
-        start(&asking);
-    else
-        pe_ask_mistake(&asking,
-                       pe_fail(&why, PE_INVALID_PARAMETER, "",
-                               "expected: posenc %s %s; posenc help %s tells more", command->name,
-                               command->usage, command->name),
-                       &why);
+    pe_asking asking = {.command = command, .own.fd = -1};
+    pe_arguments *read = &asking.arguments;
+    pe_ask_mistake(&asking, pe_arguments_read(n_arguments, arguments, command->flags,
+                                              command->words[1], read, &asking.step));
+    if (read->n_words >= command->words[0]) {
+        choose_format(&asking);
+        pe_ask_mistake(&asking, start(&asking, read->n_settings, read->settings));
+        /* One of default settings may find more. */
+        if (asking.own.server == NULL && !pe_status_is_ours(asking.status))
+            (void)!start(&asking, 0, NULL);
+    } else {
+        pe_ask_mistake(&asking, pe_fail(&asking.step, PE_INVALID_PARAMETER, "",
+                                        "expected: posenc %s %s; posenc help %s tells more",
+                                        command->name, command->usage, command->name));
+    }
     pe_output_guard();
     pe_progress_line_begin();
-    if (asking.own != NULL)
+    if (asking.own.server != NULL)
         command->ask(&asking);
     pe_progress_line_end();
-    pe_own_server_stop(asking.own);
-    pe_arguments_free(&asking.arguments);
+    stop(&asking.own);
+    pe_arguments_free(read);
     if (asking.status == PE_OK)
         return asking.code;
     const int code = pe_cli_fail("command_failed", &asking.why);
-    const bool misused = code == PE_EXIT_USAGE && (asking.only_tells || !asking.unreadable);
+    const bool misused = code == PE_EXIT_USAGE && (asking.only_reports || !asking.unreadable);
     return misused ? PE_EXIT_USAGE : PE_EXIT_UNREADABLE;
+}
+
+/* ---- problems ---- */
+
+/* A mistake of the list, whose detail need not name the parameter. */
+static pe_status mistake_of(const json_t *error, pe_status status, pe_problem *out)
+{
+    const char *parameter = json_string_value(json_object_get(error, "parameter"));
+    const char *pointer = json_string_value(json_object_get(error, "pointer"));
+    const char *where = parameter != NULL ? parameter : pointer != NULL ? pointer : "";
+    const char *detail = json_string_value(json_object_get(error, "detail"));
+    return pe_fail(out, status, where, "%s: %s", where, detail != NULL ? detail : "");
+}
+
+static pe_status problem_of(const json_t *problem, pe_problem *why)
+{
+    size_t i;
+    json_t *error;
+    const json_t *errors = json_object_get(problem, "errors");
+    const char *code = json_string_value(json_object_get(problem, "code"));
+    const char *detail = json_string_value(json_object_get(problem, "detail"));
+    pe_status status = code != NULL ? pe_status_by_code(code) : PE_OK;
+    if (status == PE_OK || detail == NULL)
+        return pe_fail(why, PE_INTERNAL, "", "the answer is no problem that is known");
+    const char *where = json_string_value(json_object_get(json_array_get(errors, 0), "parameter"));
+    (void)pe_fail(why, status, where != NULL ? where : "", "%s", detail);
+    json_array_foreach(errors, i, error)
+    {
+        pe_problem mistake;
+        if (i > 0)
+            status =
+                pe_problem_gather(status, mistake_of(error, why->status, &mistake), &mistake, why);
+    }
+    return status;
 }
 
 /* ---- asking ---- */
 
+/* Leaves the body of the answer to pe_client_read. A problem is told with all mistakes. */
+static pe_status ask(pe_asking *asking, const pe_client_request *request, pe_client *out)
+{
+    pe_own_server *own = &asking->own;
+    pe_problem *why = &asking->step;
+    pe_client_request local = *request;
+    char text[16384];
+    size_t bytes = 0, got = 1;
+    if (own->fd >= 0)
+        close(own->fd);
+    own->fd = -1;
+    PE_TRY(pe_server_connect(own->server, &own->fd, why));
+    local.host = "localhost";
+    *out = (pe_client){.fd = own->fd};
+    PE_TRY(pe_client_ask(out, &local, why));
+    if (out->status < 400)
+        return PE_OK;
+    while (got > 0 && bytes < sizeof text) {
+        PE_TRY(pe_client_read(out, text + bytes, sizeof text - bytes, &got, why));
+        bytes += got;
+    }
+    json_t *problem = json_loadb(text, bytes, 0, NULL);
+    const pe_status status = problem_of(problem, why);
+    json_decref(problem);
+    return status;
+}
+
+/* The same with the whole body. */
+static pe_status fetch(pe_asking *asking, const pe_client_request *request, pe_buffer *out)
+{
+    pe_client client;
+    size_t got = 1;
+    PE_TRY(ask(asking, request, &client));
+    while (got > 0) {
+        char *at = pe_buffer_reserve(out, BLOCK_BYTES);
+        if (at == NULL)
+            return pe_fail_memory(&asking->step);
+        PE_TRY(pe_client_read(&client, at, BLOCK_BYTES, &got, &asking->step));
+        out->bytes += got;
+    }
+    return PE_OK;
+}
+
 pe_input pe_ask_open(pe_asking *asking, const char *path)
 {
-    pe_problem why;
     pe_input input = {0};
-    if (path != NULL && !asking->failed)
-        pe_ask_file_step(
-            asking, pe_input_open(path, pe_own_server_bytes_max(asking->own), &input, &why), &why);
+    if (path == NULL || asking->failed)
+        return input;
+    const size_t most = (size_t)pe_config_settings(asking->own.config)->verify_max_body_bytes;
+    pe_ask_file_step(asking, pe_input_open(path, most, &input, &asking->step));
     return input;
 }
 
 /* What the server refuses: a body as a whole, or its configuration, is a file. Commands give their
  * files no type. */
-static bool check_answer(pe_asking *asking, const pe_client_request *request, pe_status status,
-                         pe_problem *why)
+static bool check_answer(pe_asking *asking, const pe_client_request *request, pe_status status)
 {
+    pe_problem *why = &asking->step;
     const bool whole = status == PE_MALFORMED_REQUEST || status == PE_BODY_TOO_LARGE ||
                        status == PE_UNSUPPORTED_MEDIA_TYPE;
     if (status != PE_OK && request->n_parts > 0)
@@ -128,26 +218,24 @@ static bool check_answer(pe_asking *asking, const pe_client_request *request, pe
                           ? "the file is no configuration: it begins neither as JSON nor as GGUF"
                           : "the file begins as none that is read: npy, npz, safetensors, CSV, "
                             "GGUF or JSON; plain numbers tell no shape, and npy does");
-    return pe_ask_step(asking, status, why);
+    return pe_ask_step(asking, status);
 }
 
 pe_buffer pe_ask_text(pe_asking *asking, const pe_client_request *request)
 {
-    pe_problem why;
     pe_buffer text = {0};
     if (!asking->failed)
-        check_answer(asking, request, pe_own_server_fetch(asking->own, request, &text, &why), &why);
+        check_answer(asking, request, fetch(asking, request, &text));
     return text;
 }
 
 json_t *pe_ask_json(pe_asking *asking, const pe_client_request *request, pe_buffer *text)
 {
-    pe_problem why;
     *text = pe_ask_text(asking, request);
-    json_t *said = asking->failed ? NULL : json_loadb(pe_buffer_text(text), text->bytes, 0, NULL);
-    if (said == NULL && !asking->failed)
-        pe_ask_step(asking, pe_fail_memory(&why), &why);
-    return said;
+    json_t *answer = asking->failed ? NULL : json_loadb(pe_buffer_text(text), text->bytes, 0, NULL);
+    if (answer == NULL && !asking->failed)
+        pe_ask_step(asking, pe_fail_memory(&asking->step));
+    return answer;
 }
 
 /* ---- the answer ---- */
@@ -171,84 +259,75 @@ static pe_status check_terminal(const pe_arguments *arguments, const char *type,
                    name, extension);
 }
 
-static void deliver(pe_asking *asking, const pe_client_request *request)
-{
-    pe_problem why;
-    pe_client client;
-    const char *path = asking->arguments.output;
-    if (!check_answer(asking, request, pe_own_server_ask(asking->own, request, &client, &why),
-                      &why))
-        return;
-    const pe_status status = client.status < 300
-                                 ? check_terminal(&asking->arguments, client.type, &why)
-                                 : pe_fail(&why, PE_NOT_FOUND, "", "%.100s is answered with %s",
-                                           request->target, client.line);
-    if (pe_ask_step(asking, status, &why) && !asking->only_tells)
-        pe_ask_file_step(asking, pe_output_write(path, &client, (pe_slice){0}, &why), &why);
-}
-
 void pe_ask_deliver(pe_asking *asking, const char *path)
 {
-    pe_problem why;
+    pe_client client;
+    pe_problem *why = &asking->step;
+    const pe_arguments *arguments = &asking->arguments;
     pe_buffer target = {0}, *query = &asking->arguments.query;
     pe_buffer_format(&target, "%s%s%s", path, query->bytes > 0 ? "?" : "", pe_buffer_text(query));
-    pe_input body = pe_ask_open(asking, asking->arguments.body);
+    pe_input body = pe_ask_open(asking, arguments->body);
     const pe_client_request request = {.method = body.path != NULL ? "POST" : "GET",
                                        .target = pe_buffer_text(&target),
                                        .parts = {body.content},
                                        .n_parts = body.path != NULL};
-    if (!asking->failed && pe_ask_step(asking, target.failed ? pe_fail_memory(&why) : PE_OK, &why))
-        deliver(asking, &request);
+    pe_status status = target.failed ? pe_fail_memory(why) : PE_OK;
+    if (!asking->failed && pe_ask_step(asking, status) &&
+        check_answer(asking, &request, ask(asking, &request, &client))) {
+        status = client.status < 300 ? check_terminal(arguments, client.type, why)
+                                     : pe_fail(why, PE_NOT_FOUND, "", "%.100s is answered with %s",
+                                               request.target, client.line);
+        if (pe_ask_step(asking, status) && !asking->only_reports)
+            pe_ask_file_step(asking,
+                             pe_output_write(arguments->output, &client, (pe_slice){0}, why));
+    }
     pe_input_close(&body);
     pe_buffer_free(&target);
 }
 
 void pe_ask_print(pe_asking *asking, pe_buffer *text)
 {
-    pe_problem why;
+    pe_problem *why = &asking->step;
     const char *path = asking->arguments.output;
-    if (!asking->failed && !asking->only_tells)
-        pe_ask_file_step(asking,
-                         text->failed ? pe_fail_memory(&why)
-                                      : pe_output_write(path, NULL, pe_buffer_slice(text), &why),
-                         &why);
+    if (!asking->failed && !asking->only_reports)
+        pe_ask_file_step(asking, text->failed
+                                     ? pe_fail_memory(why)
+                                     : pe_output_write(path, NULL, pe_buffer_slice(text), why));
     pe_buffer_free(text);
 }
 
-void pe_ask_show(pe_asking *asking, pe_buffer *text, json_t *said, bool for_people)
+void pe_ask_show(pe_asking *asking, pe_buffer *text, json_t *answer, bool for_people)
 {
     const pe_command *command = asking->command;
-    if (for_people) {
+    const json_t *list = json_object_get(answer, command->list != NULL ? command->list : "");
+    if (for_people)
         pe_buffer_free(text);
-        if (command->list != NULL)
-            pe_outline_table(json_object_get(said, command->list), command->columns, PE_COLUMNS_MAX,
-                             text);
-        else
-            pe_outline(said, text);
-    } else {
+    if (!for_people)
         pe_buffer_str(text, "\n");
-    }
+    else if (command->list != NULL)
+        pe_outline_table(list, command->columns, PE_COLUMNS_MAX, text);
+    else
+        pe_outline(answer, text);
     pe_ask_print(asking, text);
-    json_decref(said);
+    json_decref(answer);
 }
 
 /* ---- configurations ---- */
 
 json_t *pe_ask_resolved(pe_asking *asking, const pe_input *input, bool whole, pe_buffer *text)
 {
-    pe_problem why;
     json_t *model = NULL;
     pe_buffer excerpt = {0};
     pe_slice body = input->content;
     pe_status status = PE_OK;
     if (pe_gguf_file_is(body)) {
-        status = pe_gguf_file_excerpt(body, &excerpt, &why);
+        status = pe_gguf_file_excerpt(body, &excerpt, &asking->step);
         body = status == PE_OK ? pe_buffer_slice(&excerpt) : body;
     }
     const pe_client_request request = {
         .method = "POST", .target = "/v1/models/resolve", .parts = {body}, .n_parts = 1};
     /* Of a file that is only a head the server says what it lacks. */
-    if (!whole || pe_ask_file_step(asking, status, &why))
+    if (!whole || pe_ask_file_step(asking, status))
         model = pe_ask_json(asking, &request, text);
     asking->unreadable |= asking->failed && input->path != NULL; /* it is open */
     pe_buffer_free(&excerpt);
@@ -270,12 +349,9 @@ pe_input pe_ask_open_config(pe_asking *asking, const char *path, char name[stati
 {
     struct stat facts;
     const bool folder = path != NULL && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-    pe_problem why;
     if (path != NULL && pe_ask_has(&asking->arguments.query, "model"))
-        pe_ask_step(asking,
-                    pe_fail(&why, PE_INVALID_PARAMETER, "config",
-                            "--config and --model are two configurations: give one"),
-                    &why);
+        pe_ask_step(asking, pe_fail(&asking->step, PE_INVALID_PARAMETER, "config",
+                                    "--config and --model are two configurations: give one"));
     snprintf(name, 4096, folder ? "%s/config.json" : "%s", path != NULL ? path : "");
     return pe_ask_open(asking, path != NULL ? name : NULL);
 }

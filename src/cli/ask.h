@@ -8,11 +8,18 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/in_out.h"
-#include "cli/own_server.h"
+#include "http/server.h"
 
 /** Exit statuses beside those of cli.h: the answer is right, but of another thing; a file cannot be
  * read or written, or the machine fails. */
 enum { PE_EXIT_DIFFERENT = 1, PE_EXIT_UNREADABLE = 3 };
+
+/** A server inside this process, whose one client is the command. */
+typedef struct pe_own_server {
+    pe_config *config;
+    pe_server *server; /* NULL: there is none */
+    int fd;            /* of the last request, or -1 */
+} pe_own_server;
 
 /** A command under way. What fails is told at the end; the functions below do nothing after it, and
  * give an empty text, or NULL. */
@@ -20,14 +27,14 @@ typedef struct pe_asking {
     const pe_command *command;
     pe_arguments arguments;
     size_t format; /* which of the command's, where it has some */
-    pe_own_server *own;
-    int code;         /* how it ends where nothing fails */
-    pe_status status; /* of the first mistake; `why` tells all */
-    pe_problem why;
-    bool failed; /* nothing more can be asked */
-    bool
-        only_tells; /* arguments are wrong: what the server finds wrong is told, nothing is written */
-    bool unreadable; /* what fails is a file, not how the command was called */
+    pe_own_server own;
+    int code;          /* how it ends where nothing fails */
+    pe_status status;  /* of the first mistake; `why` tells all */
+    pe_problem why;    /* of the command */
+    pe_problem step;   /* of the step that is taken now */
+    bool failed;       /* nothing more can be asked */
+    bool only_reports; /* arguments are wrong: what else is wrong is reported, nothing is written */
+    bool unreadable;   /* what fails is a file, not how the command was called */
 } pe_asking;
 
 /** Read the arguments, start the server, run the command, tell what is wrong. Returns an exit
@@ -41,12 +48,13 @@ void pe_ask_resolve(pe_asking *asking);
 void pe_ask_verify(pe_asking *asking);
 void pe_ask_pack_check(pe_asking *asking);
 
-/** A step of the command: nothing follows one that fails. Returns whether it did not. */
-bool pe_ask_step(pe_asking *asking, pe_status status, const pe_problem *why);
+/** A step of the command, whose problem is in asking->step: nothing follows one that fails. Returns
+ * whether it did not. */
+bool pe_ask_step(pe_asking *asking, pe_status status);
 /** The same of a file, or of what is in one. */
-bool pe_ask_file_step(pe_asking *asking, pe_status status, const pe_problem *why);
+bool pe_ask_file_step(pe_asking *asking, pe_status status);
 /** A mistake beside which the server may find more. */
-void pe_ask_mistake(pe_asking *asking, pe_status status, const pe_problem *why);
+void pe_ask_mistake(pe_asking *asking, pe_status status);
 
 /** pe_input_open; path NULL: there is no file. */
 pe_input pe_ask_open(pe_asking *asking, const char *path);
@@ -55,7 +63,7 @@ pe_input pe_ask_open_config(pe_asking *asking, const char *path, char name[stati
 
 /** The whole answer, the caller's; a body that is refused as a whole is a file that cannot be read. */
 pe_buffer pe_ask_text(pe_asking *asking, const pe_client_request *request);
-/** The same of one in JSON, with what it says. */
+/** The same of one in JSON, with its tree. */
 json_t *pe_ask_json(pe_asking *asking, const pe_client_request *request, pe_buffer *text);
 
 /** GET, or POST of the file of --body, at a path with the query of the arguments; the answer goes to
@@ -64,7 +72,7 @@ void pe_ask_deliver(pe_asking *asking, const char *path);
 /** A text goes there; it is freed. */
 void pe_ask_print(pe_asking *asking, pe_buffer *text);
 /** JSON goes there, as it came or for people; both are freed. */
-void pe_ask_show(pe_asking *asking, pe_buffer *text, json_t *said, bool for_people);
+void pe_ask_show(pe_asking *asking, pe_buffer *text, json_t *answer, bool for_people);
 
 /** The configuration of a model, resolved. Of a GGUF file the head is sent, and what divides
  * frequencies; where it must be whole, one that is cut short fails. */

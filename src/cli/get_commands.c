@@ -14,7 +14,6 @@
 /* Asks for the format of --format, or of the file's extension; for none where there is neither. */
 static void add_format(pe_asking *asking)
 {
-    pe_problem why;
     pe_arguments *arguments = &asking->arguments;
     const char *output = arguments->output, *name = arguments->format;
     pe_buffer known = {0};
@@ -32,11 +31,10 @@ static void add_format(pe_asking *asking)
                          name != NULL ? pe_formats[f]->name : pe_formats[f]->extension);
     pe_ask_mistake(
         asking,
-        pe_fail(&why, PE_INVALID_PARAMETER, "format", "%s %.100s; known are %s%s",
+        pe_fail(&asking->step, PE_INVALID_PARAMETER, "format", "%s %.100s; known are %s%s",
                 name != NULL ? "no format is called" : "no format has the extension of the file",
                 name != NULL ? name : output, pe_buffer_text(&known),
-                name != NULL ? "" : ", or give --format"),
-        &why);
+                name != NULL ? "" : ", or give --format"));
     pe_buffer_free(&known);
 }
 
@@ -70,11 +68,11 @@ static void ask_json(pe_asking *asking, const char *path, bool for_people)
     pe_buffer text, target = {0};
     const char *list = asking->command->list;
     pe_buffer_format(&target, "%s?%s", path, pe_buffer_text(&asking->arguments.query));
-    json_t *said = pe_ask_json(
+    json_t *answer = pe_ask_json(
         asking, &(pe_client_request){.method = "GET", .target = pe_buffer_text(&target)}, &text);
-    if (list != NULL && json_array_size(json_object_get(said, list)) == 0)
+    if (list != NULL && json_array_size(json_object_get(answer, list)) == 0)
         asking->code = PE_EXIT_DIFFERENT;
-    pe_ask_show(asking, &text, said, for_people);
+    pe_ask_show(asking, &text, answer, for_people);
     pe_buffer_free(&target);
 }
 
@@ -86,15 +84,13 @@ void pe_ask_request(pe_asking *asking)
         command->outlined && (arguments->format != NULL ? strcmp(arguments->format, "text") == 0
                                                         : arguments->output == NULL);
     const char *word = command->path == NULL ? arguments->word[0] : "", *host = strstr(word, "://");
-    pe_problem why;
     pe_buffer path = {0};
     if (host != NULL && host < word + strcspn(word, "/?")) {
         const char *place = strchr(host + 3, '/');
         pe_ask_step(asking,
-                    pe_fail(&why, PE_INVALID_PARAMETER, "",
+                    pe_fail(&asking->step, PE_INVALID_PARAMETER, "",
                             "get asks no other server (curl does): give the path alone, '%.200s'",
-                            place != NULL ? place : "/v1"),
-                    &why);
+                            place != NULL ? place : "/v1"));
         return;
     }
     place_words(command, &asking->arguments, &path);
@@ -147,18 +143,16 @@ static void make_path(const pe_resource *resource, pe_buffer *query, char out[TA
 /* The parameters of a configuration, where flags do not give them. */
 static void add_config(pe_asking *asking, const char *path)
 {
-    pe_problem why;
     pe_buffer text = {0};
     json_t *model = pe_ask_resolved_path(asking, path, &text);
     const json_t *parameters = json_object_get(model, "parameters");
     pe_ask_add_parameters(parameters, &asking->arguments.query);
     if (model != NULL && json_object_size(parameters) == 0)
         pe_ask_file_step(asking,
-                         pe_fail(&why, PE_INVALID_PARAMETER, "config",
+                         pe_fail(&asking->step, PE_INVALID_PARAMETER, "config",
                                  "%.200s tells of no positions; settings of the server are read "
                                  "from --settings FILE",
-                                 path),
-                         &why);
+                                 path));
     pe_buffer_free(&text);
     json_decref(model);
 }
@@ -166,23 +160,19 @@ static void add_config(pe_asking *asking, const char *path)
 void pe_ask_table(pe_asking *asking)
 {
     char path[TARGET_MAX];
-    pe_problem why;
     pe_arguments *arguments = &asking->arguments;
     const pe_resource *resource = pe_registry_find(arguments->word[0]);
     if (resource == NULL) {
-        pe_ask_step(asking,
-                    pe_arguments_no_name("encoding", arguments->word[0], NULL, NULL, 0,
-                                         "posenc help table", &why),
-                    &why);
+        pe_ask_step(asking, pe_arguments_no_name("encoding", arguments->word[0], NULL, NULL, 0,
+                                                 "posenc help table", &asking->step));
         return;
     }
     if (resource->kind == PE_TRANSFORM && arguments->body == NULL) {
         pe_ask_step(asking,
-                    pe_fail(&why, PE_MISSING_PARAMETER, "body",
+                    pe_fail(&asking->step, PE_MISSING_PARAMETER, "body",
                             "%s transforms vectors: give them with --body FILE (.json, .npy or "
                             ".safetensors)",
-                            resource->name),
-                    &why);
+                            resource->name));
         return;
     }
     if (arguments->config != NULL)

@@ -31,30 +31,28 @@ static pe_buffer fetch_pack(pe_asking *asking, const char *name)
 /* A file of a pack says which one it is, of which version (name: NAME@DIGEST); and is that. */
 static pe_buffer read_pack(pe_asking *asking, const char *path, char name[static 256])
 {
-    pe_problem why;
+    pe_problem *why = &asking->step;
     pe_buffer pack = {0};
     char *label = NULL, *digest = NULL;
     pe_input file = pe_ask_open(asking, path);
     if (asking->failed)
         return pack;
     assert(file.content.text != NULL);
-    pe_status status = pe_safetensors_file_metadata(file.content, "name", &label, &why);
+    pe_status status = pe_safetensors_file_metadata(file.content, "name", &label, why);
     if (status == PE_OK)
-        status = pe_safetensors_file_metadata(file.content, "digest", &digest, &why);
+        status = pe_safetensors_file_metadata(file.content, "digest", &digest, why);
     if (status == PE_OK && (label == NULL || digest == NULL))
-        status = pe_fail(&why, PE_MALFORMED_REQUEST, "", "%.200s is no golden pack", path);
-    if (pe_ask_file_step(asking, status, &why)) {
+        status = pe_fail(why, PE_MALFORMED_REQUEST, "", "%.200s is no golden pack", path);
+    if (pe_ask_file_step(asking, status)) {
         snprintf(name, 256, "%.100s@%.100s", label, digest);
         pack = fetch_pack(asking, name);
         asking->unreadable |= asking->failed;
     }
     if (!asking->failed && (pack.bytes != file.content.bytes ||
                             memcmp(pe_buffer_text(&pack), file.content.text, pack.bytes) != 0))
-        pe_ask_file_step(asking,
-                         pe_fail(&why, PE_MALFORMED_REQUEST, "",
-                                 "%.200s says that it is %.200s, and has other numbers", path,
-                                 name),
-                         &why);
+        pe_ask_file_step(asking, pe_fail(why, PE_MALFORMED_REQUEST, "",
+                                         "%.200s says that it is %.200s, and has other numbers",
+                                         path, name));
     free(label);
     free(digest);
     pe_input_close(&file);
@@ -77,14 +75,14 @@ static const char *leaf_of(const pe_stored *tensor, const char *item)
 static void add_tensor(check *c, const pe_stored *tensor, const char *name, pe_buffer *rows,
                        pe_buffer *data)
 {
-    pe_problem why;
+    pe_problem *why = &c->asking->step;
     pe_array numbers = {0};
     const pe_status status =
         tensor->dtype != PE_DTYPES
-            ? pe_stored_array(tensor, tensor->dtype, &numbers, &why)
-            : pe_fail(&why, PE_INVALID_PARAMETER, "",
+            ? pe_stored_array(tensor, tensor->dtype, &numbers, why)
+            : pe_fail(why, PE_INVALID_PARAMETER, "",
                       "the element type of tensor %s is none that is read", tensor->name);
-    if (!pe_ask_step(c->asking, status, &why))
+    if (!pe_ask_step(c->asking, status))
         return;
     const size_t bytes = numbers.elements * pe_dtype_bytes(numbers.dtype);
     pe_safetensors_head_row(rows, name, numbers.dtype, &numbers.shape, data->bytes, bytes);
@@ -162,7 +160,6 @@ static void check_all(check *c, const pe_pack_recipe *recipe, const char *agains
 {
     size_t i;
     json_t *item, *tree = json_loadb(recipe->text, recipe->bytes, 0, NULL);
-    pe_problem why;
     json_array_foreach(json_object_get(tree, "items"), i, item)
     {
         check_item(c, item);
@@ -170,11 +167,10 @@ static void check_all(check *c, const pe_pack_recipe *recipe, const char *agains
     json_decref(tree);
     if (c->report.bytes == 0 && !c->asking->failed)
         pe_ask_file_step(c->asking,
-                         pe_fail(&why, PE_INVALID_PARAMETER, "",
+                         pe_fail(&c->asking->step, PE_INVALID_PARAMETER, "",
                                  "%.200s has no tensor that goes by a name of the pack, such as "
                                  "%.100s",
-                                 against, c->golden.n > 0 ? c->golden.tensor[0].name : "none"),
-                         &why);
+                                 against, c->golden.n > 0 ? c->golden.tensor[0].name : "none"));
     pe_ask_print(c->asking, &c->report);
 }
 
@@ -186,12 +182,11 @@ void pe_ask_pack_check(pe_asking *asking)
                .got = {.tensor = got, .room = TENSORS_MAX}};
     const char *pack = asking->arguments.word[0], *against = asking->arguments.against;
     char name[256];
-    pe_problem why;
+    pe_problem *why = &asking->step;
     if (against == NULL) {
         pe_ask_step(asking,
-                    pe_fail(&why, PE_MISSING_PARAMETER, "against",
-                            "--against FILE is required: the safetensors file that is checked"),
-                    &why);
+                    pe_fail(why, PE_MISSING_PARAMETER, "against",
+                            "--against FILE is required: the safetensors file that is checked"));
         return;
     }
     snprintf(name, sizeof name, "%.200s", pack);
@@ -199,11 +194,9 @@ void pe_ask_pack_check(pe_asking *asking)
     pe_buffer numbers = is_file ? read_pack(asking, pack, name) : fetch_pack(asking, pack);
     pe_input dump = pe_ask_open(asking, against);
     if (!asking->failed &&
-        pe_ask_step(asking,
-                    pe_safetensors_file_read(pe_buffer_slice(&numbers), SIZE_MAX, &c.golden, &why),
-                    &why) &&
-        pe_ask_file_step(asking, pe_safetensors_file_read(dump.content, SIZE_MAX, &c.got, &why),
-                         &why))
+        pe_ask_step(asking, pe_safetensors_file_read(pe_buffer_slice(&numbers), SIZE_MAX, &c.golden,
+                                                     why)) &&
+        pe_ask_file_step(asking, pe_safetensors_file_read(dump.content, SIZE_MAX, &c.got, why)))
         check_all(&c, pe_pack_find(name, strcspn(name, "@")), against);
     pe_input_close(&dump);
     pe_buffer_free(&numbers);

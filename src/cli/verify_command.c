@@ -40,7 +40,7 @@ static void add_result(json_t *results, const char *rule, const char *text, cons
 /* A cause of first rank is a result, whose rule is the first of its faults. */
 static void add_sarif(json_t *results, const json_t *report, const char *file)
 {
-    size_t i, told = 0;
+    size_t i, reported = 0;
     const json_t *cause;
     if (json_is_true(json_object_get(report, "matches")))
         return;
@@ -52,9 +52,9 @@ static void add_sarif(json_t *results, const json_t *report, const char *file)
         add_result(results, rule != NULL ? rule : "difference",
                    json_string_value(json_object_get(cause, "rule")),
                    json_string_value(json_object_get(cause, "remedy")), file);
-        told++;
+        reported++;
     }
-    if (told == 0)
+    if (reported == 0)
         add_result(results, "difference", json_string_value(json_object_get(report, "conclusion")),
                    NULL, file);
 }
@@ -179,15 +179,13 @@ static void ask_layer(verdict *v, const json_t *layer, double length, const char
 static void no_rope(const verdict *v, const pe_input *file, const json_t *model,
                     const char *encoding)
 {
-    pe_problem why;
     const char *warning = json_string_value(json_array_get(json_object_get(model, "warnings"), 0));
     pe_ask_file_step(v->asking,
-                     pe_fail(&why, PE_INVALID_PARAMETER, "",
+                     pe_fail(&v->asking->step, PE_INVALID_PARAMETER, "",
                              "layers of %.200s encode positions by %s, and of a GGUF file rope "
                              "alone is compared%s%s",
                              file->path, encoding != NULL ? encoding : "nothing that is known",
-                             warning != NULL ? ": " : "", warning != NULL ? warning : ""),
-                     &why);
+                             warning != NULL ? ": " : "", warning != NULL ? warning : ""));
 }
 
 static void ask_gguf(verdict *v, const pe_input *file, pe_slice config)
@@ -223,7 +221,6 @@ static void ask_gguf(verdict *v, const pe_input *file, pe_slice config)
 /* All of the files are open. */
 static void verify(verdict *v, const pe_input *files, size_t n, pe_slice config)
 {
-    pe_problem why;
     pe_buffer target = {0};
     const char *query = pe_buffer_text(&v->asking->arguments.query);
     pe_client_request request = {.parts = {files[0].content}, .n_parts = 1};
@@ -236,11 +233,9 @@ static void verify(verdict *v, const pe_input *files, size_t n, pe_slice config)
     else if (config.text != NULL || pe_ask_has(&v->asking->arguments.query, "model"))
         ask_gguf(v, &files[0], config);
     else
-        pe_ask_step(v->asking,
-                    pe_fail(&why, PE_MISSING_PARAMETER, "config",
-                            "a GGUF file is held against a configuration: give --config "
-                            "config.json or --model NAME"),
-                    &why);
+        pe_ask_step(v->asking, pe_fail(&v->asking->step, PE_MISSING_PARAMETER, "config",
+                                       "a GGUF file is held against a configuration: give --config "
+                                       "config.json or --model NAME"));
     pe_buffer_free(&target);
     if (v->asking->format == SARIF)
         write_sarif(v->results, &v->reports);
