@@ -105,6 +105,16 @@ const char *pe_buffer_text(pe_buffer *buffer)
     return buffer->data;
 }
 
+void pe_buffer_fit(pe_buffer *buffer)
+{
+    char *fitting =
+        buffer->data != NULL ? realloc(buffer->data, buffer->bytes > 0 ? buffer->bytes : 1) : NULL;
+    if (fitting != NULL) {
+        buffer->data = fitting;
+        buffer->capacity = buffer->bytes;
+    }
+}
+
 void pe_buffer_free(pe_buffer *buffer)
 {
     free(buffer->data);

@@ -32,6 +32,8 @@ void pe_buffer_json_string(pe_buffer *buffer, const char *text);
 char *pe_buffer_reserve(pe_buffer *buffer, size_t bytes);
 /** NUL-terminated view of the content, "" when failed or empty. Valid until the next append. */
 const char *pe_buffer_text(pe_buffer *buffer);
+/** Give back what was not written to. Where that fails, the larger one will do. */
+void pe_buffer_fit(pe_buffer *buffer);
 void pe_buffer_free(pe_buffer *buffer);
 
 /** The content; "" when failed or empty. Valid until the next append. */

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "http/clients/keys.h"
 #include "http/connection/tls.h"
-#include "http/pages/document_pages.h"
 #include "tables/tables.h"
 
 static const char *const applied[] = {
@@ -19,7 +18,6 @@ static const char *const applied[] = {
 /* What is read before anything is put to use. NULL: there is none. */
 typedef struct prepared {
     pe_learned_tables *tables;
-    pe_learned_page *page;
     pe_learned_changes changes;
     pe_keys *keys;
     pe_tls_identity *identity;
@@ -43,7 +41,7 @@ static pe_status prepare_learned(pe_service *service, const pe_settings *fresh, 
         return pe_fail(why, PE_INVALID_PARAMETER, "learned_dir",
                        "learned_dir: %.200s can no longer be read as tables; the log says why",
                        made->changes.broken);
-    return pe_learned_page_make(made->tables, &made->page, why);
+    return PE_OK;
 }
 
 static pe_status prepare_keys(pe_service *service, const pe_settings *fresh, prepared *made,
@@ -51,7 +49,7 @@ static pe_status prepare_keys(pe_service *service, const pe_settings *fresh, pre
 {
     if (*fresh->keys_file != '\0')
         return pe_keys_load(fresh->keys_file, (size_t)fresh->keys_max, &made->keys, why);
-    if (service->keys.now == NULL)
+    if (service->reloaded.keys == NULL)
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, "keys_file",
                    "keys_file must be set, as it was: without it everybody would be let in; a "
@@ -79,11 +77,9 @@ static void use_learned(pe_service *service, prepared *made)
     const bool first = atomic_load(&service->edition) == 0;
     if (!first && changes->added + changes->changed + changes->removed == 0) {
         pe_learned_tables_free(made->tables);
-        pe_learned_page_free(made->page);
         return;
     }
     pe_tables_use_learned(service->tables, made->tables);
-    pe_documents_use_learned(service->documents, made->page);
     atomic_fetch_add(&service->edition, 1);
     if (!first)
         pe_log(PE_LOG_INFO, "learned_changed",
@@ -112,7 +108,6 @@ pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_proble
     prepared made = {0};
     if (prepare(service, fresh, &made, why) != PE_OK) {
         pe_learned_tables_free(made.tables);
-        pe_learned_page_free(made.page);
         pe_keys_unref(made.keys);
         pe_tls_identity_free(made.identity);
         return why->status;
@@ -121,10 +116,10 @@ pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_proble
     /* Requests under way end with the keys that they began with. */
     pe_keys *keys = made.keys;
     const pe_settings *settings = service->settings;
-    pthread_mutex_lock(&service->keys.lock);
-    pe_keys *before = service->keys.now;
-    service->keys.now = keys;
-    pthread_mutex_unlock(&service->keys.lock);
+    pthread_mutex_lock(&service->reloaded.lock);
+    pe_keys *before = service->reloaded.keys;
+    service->reloaded.keys = keys;
+    pthread_mutex_unlock(&service->reloaded.lock);
     atomic_store(&service->guarded,
                  keys != NULL || settings->address_rate > 0 || settings->address_work_rate > 0);
     const pe_keys_changes changes = pe_keys_compare(before, keys);

@@ -251,7 +251,7 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     const size_t stored = (size_t)settings->response_cache_bytes;
     const bool tls = *settings->tls_certificate != '\0' || *settings->tls_key != '\0';
     service->settings = settings;
-    pthread_mutex_init(&service->keys.lock, NULL);
+    pthread_mutex_init(&service->reloaded.lock, NULL);
     pe_budget_set((size_t)settings->memory_max, NULL, NULL);
     service->max_pixels = (size_t)settings->figure_max_pixels;
     service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
@@ -275,8 +275,7 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     PE_TRY(pe_response_cache_make(stored, &service->responses, why));
     PE_TRY(pe_clients_make((size_t)settings->clients_max, &service->clients, why));
     pe_budget_set((size_t)settings->memory_max, evict, service);
-    PE_TRY(pe_shown_settings_make(service->config, &service->shown, why));
-    PE_TRY(pe_documents_make(settings, &service->documents, why));
+    PE_TRY(pe_documents_make(&service->documents, why));
     return pe_reload_all(service, settings, why); /* for the first time */
 }
 
@@ -404,17 +403,17 @@ static void end(pe_server *server)
         MHD_stop_daemon(service->admin);
     pe_budget_set(SIZE_MAX, NULL, NULL);
     pe_acceptor_free(service->acceptor);
-    pe_shown_settings_free(service->shown);
     pe_tls_free(service->tls);
     pe_watchdog_free(service->watchdog);
     pe_drain_free(service->drain);
     pe_pool_free(service->pool);
-    pe_documents_free(service->documents);
+    pe_cache_free(service->documents);
     pe_response_cache_free(service->responses);
     pe_tables_free(service->tables);
     pe_clients_free(service->clients);
-    pe_keys_unref(service->keys.now);
-    pthread_mutex_destroy(&service->keys.lock);
+    pe_keys_unref(service->reloaded.keys);
+    pe_buffer_free(&service->reloaded.settings);
+    pthread_mutex_destroy(&service->reloaded.lock);
     pe_tally_free(service->tally);
     pe_process_close(&service->process);
     free(server);
@@ -515,10 +514,19 @@ void pe_server_judge(pe_server *server)
 
 pe_status pe_server_reload(pe_server *server, const pe_config *fresh, pe_problem *why)
 {
-    const pe_status status = pe_reload_all(&server->service, pe_config_settings(fresh), why);
-    if (status == PE_OK)
-        pe_shown_settings_update(server->service.shown, fresh, pe_reload_applies);
-    return status;
+    pe_service *service = &server->service;
+    pe_buffer text = {0};
+    PE_TRY(pe_reload_all(service, pe_config_settings(fresh), why));
+    pe_config_print_over(service->config, fresh, pe_reload_applies, &text);
+    if (!text.failed) { /* without memory operators see those of before */
+        pthread_mutex_lock(&service->reloaded.lock);
+        const pe_buffer before = service->reloaded.settings;
+        service->reloaded.settings = text;
+        text = before;
+        pthread_mutex_unlock(&service->reloaded.lock);
+    }
+    pe_buffer_free(&text);
+    return PE_OK;
 }
 
 /* First whoever asks /readyz learns that the end has begun, and sends nobody here any more. Then the

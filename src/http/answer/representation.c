@@ -314,15 +314,6 @@ static pe_status read_all(pe_stream *stream, size_t room, pe_buffer *out, pe_pro
     return status;
 }
 
-/* What was not written to. Where giving back fails, the larger one will do. */
-static void give_back(pe_buffer *data)
-{
-    char *fitting = realloc(data->data, data->bytes > 0 ? data->bytes : 1);
-    if (fitting != NULL)
-        data->data = fitting;
-    data->capacity = data->bytes;
-}
-
 /* The bytes in memory for all that they can be: what is not written to costs nothing, and is given
  * back. Huge pages only where all is written to: of one that is given back in part, the system
  * keeps the rest, too. */
@@ -339,7 +330,7 @@ static pe_status read_into_memory(pe_stream *stream, size_t room, bool all, pe_b
         pe_buffer_free(out);
         return status;
     }
-    give_back(out);
+    pe_buffer_fit(out);
     return PE_OK;
 }
 
@@ -385,7 +376,7 @@ pe_status pe_representation_code(pe_representation *representation, pe_coding co
     if (status == PE_OK)
         status = code_into_memory(coder, out, why);
     if (status == PE_OK)
-        give_back(out);
+        pe_buffer_fit(out);
     else
         pe_buffer_free(out);
     pe_coder_free(coder);

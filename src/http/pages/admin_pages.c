@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* admin_pages.c - what operators ask: the level of the log, readiness, requests under way, caches. */
+/* admin_pages.c - how the server is, and what operators ask: settings, the log, requests, caches. */
 #include <arpa/inet.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,10 @@
 #include "http/answer/response_cache.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
+#include "kernels/kernels.h"
 #include "tables/tables.h"
 #include "text/json_write.h"
+#include "version.h"
 
 /* Requests that one answer lists at most. */
 #define LISTED_MAX 256
@@ -27,7 +30,7 @@ pe_outcome pe_page_admin(pe_request *request, pe_problem *why PE_UNUSED)
         "\"post\":[\"/caches/purge\",\"/log-level?level=debug\"]}\n";
     static const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
-    return pe_reply_constant(request, text, sizeof text - 1, fields);
+    return pe_reply_held(request, text, sizeof text - 1, NULL, fields);
 }
 
 /* ---- web pages of others ---- */
@@ -67,6 +70,21 @@ pe_status pe_page_check_sender(const pe_request *request, pe_problem *why)
                    "the listener for operators takes nothing from web pages (Origin)");
 }
 
+/* ---- settings ---- */
+
+/* No setting is a secret; some name files that hold one. */
+pe_outcome pe_page_settings(pe_request *request, pe_problem *why)
+{
+    pe_service *service = request->service;
+    pe_buffer content = {0};
+    pthread_mutex_lock(&service->reloaded.lock);
+    pe_buffer_add(&content, service->reloaded.settings.data, service->reloaded.settings.bytes);
+    pthread_mutex_unlock(&service->reloaded.lock);
+    if (content.bytes == 0)
+        pe_config_print(service->config, &content);
+    return pe_reply_json(request, &content, "no-store", why);
+}
+
 /* ---- the log's level ---- */
 
 static pe_status set_level(const pe_request *request, pe_problem *why)
@@ -98,7 +116,40 @@ pe_outcome pe_page_log_level(pe_request *request, pe_problem *why)
     return pe_reply_json(request, &content, "no-store", why);
 }
 
-/* ---- readiness ---- */
+/* ---- health ---- */
+
+/* Also of /healthz: the process runs and answers. */
+pe_outcome pe_page_livez(pe_request *request, pe_problem *why)
+{
+    pe_buffer content = {0};
+    pe_buffer_str(&content, "{\"status\":\"ok\"}\n");
+    return pe_reply_json(request, &content, "no-store", why);
+}
+
+pe_outcome pe_page_readyz(pe_request *request, pe_problem *why)
+{
+    const bool draining = atomic_load(&request->service->draining);
+    if (!draining && !atomic_load(&request->service->warming))
+        return pe_page_livez(request, why);
+    return pe_failed(pe_fail(why, PE_OVERLOADED, "", draining ? "draining" : "warming"));
+}
+
+pe_outcome pe_page_version(pe_request *request, pe_problem *why)
+{
+    pe_buffer content = {0};
+    pe_buffer_str(&content, "{");
+    pe_json_write_text(&content, "name", "posenc");
+    pe_json_write_text(&content, "version", PE_VERSION);
+    pe_json_write_text(&content, "revision", PE_REVISION);
+    pe_json_write_text(&content, "kernels", pe_kernels_get()->name);
+    pe_json_write_text(&content, "libmicrohttpd", MHD_get_version());
+    if (request->watch->place == PE_PLACE_OPERATOR) {
+        pe_json_write_name(&content, "sandbox");
+        pe_sandbox_json(&request->service->sandbox, &content);
+    }
+    pe_buffer_str(&content, "}\n");
+    return pe_reply_json(request, &content, "no-store", why);
+}
 
 pe_outcome pe_page_readiness(pe_request *request, pe_problem *why)
 {

@@ -4,55 +4,31 @@
 #include "http/pages/document_pages.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/documents.h"
 #include "base/yield.h"
+#include "cache/cache.h"
 #include "formats/negotiate.h"
 #include "http/pages/pages.h"
 #include "http/reply/coding.h"
 #include "http/reply/reply.h"
+#include "tables/tables.h"
 #include "text/json_write.h"
 
-/* Of those that depend on the settings or on the catalogue. */
-typedef pe_status writer(const pe_settings *settings, pe_buffer *out, pe_problem *why);
-
 /* A document is made at the first question, in the coding that is asked for: most are never asked
- * for. Two who ask at once may both make it; the first one's stays until the server ends. */
+ * for. It is kept in a cache of its own. */
 typedef struct document {
-    const char *media_type;
+    const char *path, *media_type;
     const char *text; /* all of it; NULL: it is written */
-    writer *write;
-    _Atomic(pe_document_form *) forms[PE_CODINGS]; /* owned */
+    pe_status (*write)(const pe_service *service, pe_buffer *out, pe_problem *why);
+    bool shown; /* browsers get a page in its place */
 } document;
 
-enum { INDEX, LISTING, MODELS, LEARNED, OPENAPI_YAML, OPENAPI_JSON, DOCUMENTS };
-
-static const char *const paths[DOCUMENTS] = {
-    [INDEX] = "/",
-    [LISTING] = "/v1",
-    [MODELS] = "/v1/models",
-    [LEARNED] = "/v1/learned",
-    [OPENAPI_YAML] = "/openapi.yaml",
-    [OPENAPI_JSON] = "/openapi.json",
-};
-
-/* What GET /v1/learned answers. Answers point into it, so it stays until the server ends, also when
- * a reload has put another in its place; that happens only when the tables have changed. */
-struct pe_learned_page {
-    document page;
-    pe_buffer text;
-    pe_learned_page *before;
-};
-
-struct pe_documents {
-    const pe_settings *settings;
-    document list[DOCUMENTS];
-    _Atomic(pe_learned_page *) learned;
-};
+/* All documents in all codings are about a megabyte; that of learned tables grows with them. */
+#define KEPT_BYTES ((size_t)16 << 20)
 
 static const char index_text[] =
     "{\"name\":\"posenc\",\"description\":\"exact positional encodings\","
@@ -61,109 +37,32 @@ static const char index_text[] =
     "version\","
     "\"example\":\"/v1/sinusoidal?d_model=4&positions=0:3\"}\n";
 
-static void free_form(const document *page, pe_document_form *form)
+static pe_status write_learned(const pe_service *service, pe_buffer *out, pe_problem *why PE_UNUSED)
 {
-    if (form != NULL && form->data != page->text)
-        free((char *)(uintptr_t)form->data);
-    free(form);
-}
-
-static void free_forms(document *page)
-{
-    for (pe_coding c = PE_CODING_IDENTITY; c < PE_CODINGS; c++)
-        free_form(page, atomic_load(&page->forms[c]));
-}
-
-/* The plain form comes before the others. One whose coding is not worth it has no data. */
-static pe_status fill_form(const document *page, pe_coding coding, const pe_settings *settings,
-                           pe_document_form *form, pe_problem *why)
-{
-    const pe_document_form *plain = atomic_load(&page->forms[PE_CODING_IDENTITY]);
-    pe_buffer made = {0};
-    pe_status status = PE_OK;
-    if (coding != PE_CODING_IDENTITY)
-        status = pe_coding_apply(coding, plain->data, plain->bytes, &made, why);
-    else if (page->text == NULL)
-        status = page->write(settings, &made, why);
-    if (status == PE_OK && made.failed)
-        status = pe_fail_memory(why);
-    char *fitting = made.bytes > 0 ? realloc(made.data, made.bytes) : NULL;
-    form->data = fitting != NULL ? fitting : made.data;
-    form->bytes = made.bytes;
-    if (coding == PE_CODING_IDENTITY && page->text != NULL) {
-        form->data = page->text;
-        form->bytes = strlen(page->text);
-    }
-    if (status == PE_OK && form->data != NULL)
-        pe_etag_make(form->data, form->bytes, form->etag);
-    return status;
-}
-
-static pe_status make_form(document *page, pe_coding coding, const pe_settings *settings,
-                           pe_problem *why)
-{
-    if (atomic_load(&page->forms[coding]) != NULL)
-        return PE_OK;
-    pe_document_form *form = calloc(1, sizeof *form), *none = NULL;
-    if (form == NULL)
-        return pe_fail_memory(why);
-    const pe_status status = fill_form(page, coding, settings, form, why);
-    if (status != PE_OK || !atomic_compare_exchange_strong(&page->forms[coding], &none, form))
-        free_form(page, form);
-    return status;
-}
-
-pe_status pe_learned_page_make(const pe_learned_tables *learned, pe_learned_page **out,
-                               pe_problem *why)
-{
-    pe_learned_page *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return pe_fail_memory(why);
     size_t n;
     char path[PE_PATH_MAX];
+    pe_learned_tables *learned = pe_tables_learned(service->tables);
     const pe_learned_table *table = pe_learned_tables_all(learned, &n);
-    pe_buffer_str(&made->text, "{\"tables\":[");
+    pe_buffer_str(out, "{\"tables\":[");
     for (size_t i = 0; i < n; i++) {
         snprintf(path, sizeof path, "/v1/learned/%s", table[i].name);
-        pe_json_write_open(&made->text, NULL, "{");
-        pe_json_write_text(&made->text, "name", table[i].name);
-        pe_json_write_text(&made->text, "path", path);
-        pe_json_write_count(&made->text, "rows", table[i].rows.shape.dim[0]);
-        pe_json_write_count(&made->text, "width", table[i].rows.shape.dim[1]);
-        pe_json_write_text(&made->text, "dtype", pe_dtype_name(table[i].rows.dtype));
-        pe_json_write_text(&made->text, "digest", table[i].digest);
-        pe_buffer_str(&made->text, "}");
+        pe_json_write_open(out, NULL, "{");
+        pe_json_write_text(out, "name", table[i].name);
+        pe_json_write_text(out, "path", path);
+        pe_json_write_count(out, "rows", table[i].rows.shape.dim[0]);
+        pe_json_write_count(out, "width", table[i].rows.shape.dim[1]);
+        pe_json_write_text(out, "dtype", pe_dtype_name(table[i].rows.dtype));
+        pe_json_write_text(out, "digest", table[i].digest);
+        pe_buffer_str(out, "}");
     }
-    pe_buffer_str(&made->text, "]}\n");
-    made->page = (document){.media_type = "application/json", .text = pe_buffer_text(&made->text)};
-    if (made->text.failed) {
-        pe_learned_page_free(made);
-        return pe_fail_memory(why);
-    }
-    *out = made;
+    pe_buffer_str(out, "]}\n");
+    pe_learned_tables_free(learned);
     return PE_OK;
 }
 
-void pe_learned_page_free(pe_learned_page *page)
+static pe_status write_listing(const pe_service *service, pe_buffer *out, pe_problem *why PE_UNUSED)
 {
-    while (page != NULL) {
-        pe_learned_page *before = page->before;
-        free_forms(&page->page);
-        pe_buffer_free(&page->text);
-        free(page);
-        page = before;
-    }
-}
-
-void pe_documents_use_learned(pe_documents *documents, pe_learned_page *page)
-{
-    page->before = atomic_load(&documents->learned);
-    atomic_store(&documents->learned, page);
-}
-
-static pe_status write_listing(const pe_settings *settings, pe_buffer *out,
-                               pe_problem *why PE_UNUSED)
-{
+    const pe_settings *settings = service->settings;
     const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
         {"figure_max_pixels", (double)settings->figure_max_pixels, "pixels"},
@@ -180,61 +79,129 @@ static pe_status write_listing(const pe_settings *settings, pe_buffer *out,
     return PE_OK;
 }
 
-static pe_status write_models(const pe_settings *settings PE_UNUSED, pe_buffer *out,
-                              pe_problem *why)
+static pe_status write_models(const pe_service *service PE_UNUSED, pe_buffer *out, pe_problem *why)
 {
     return pe_model_json_catalogue((pe_slice){0}, out, why);
 }
 
-pe_status pe_documents_make(const pe_settings *settings, pe_documents **out, pe_problem *why)
+/* The table of routes has these and no others. */
+static const document documents[] = {
+    {"/", "application/json", .text = index_text, .shown = true},
+    {"/v1", "application/json", .write = write_listing, .shown = true},
+    {"/v1/models", "application/json", .write = write_models},
+    {"/v1/learned", "application/json", .write = write_learned, .shown = true},
+    {"/openapi.yaml", "application/yaml", .text = pe_openapi_data_yaml},
+    {"/openapi.json", "application/json", .text = pe_openapi_data_json},
+};
+
+static const document *find(const pe_request *request)
 {
-    static const document unmade[DOCUMENTS] = {
-        [INDEX] = {.media_type = "application/json", .text = index_text},
-        [LISTING] = {.media_type = "application/json", .write = write_listing},
-        [MODELS] = {.media_type = "application/json", .write = write_models},
-        [OPENAPI_YAML] = {.media_type = "application/yaml", .text = pe_openapi_data_yaml},
-        [OPENAPI_JSON] = {.media_type = "application/json", .text = pe_openapi_data_json},
-    };
-    pe_documents *documents = calloc(1, sizeof *documents);
-    if (documents == NULL)
+    const document *page = documents;
+    while (strcmp(page->path, request->path) != 0)
+        page++;
+    return page;
+}
+
+/* ---- what is kept ---- */
+
+/* A form, and its bytes where they are no constant. */
+typedef struct kept {
+    pe_document_form form;
+    pe_buffer made;
+} kept;
+
+static void free_kept(void *value)
+{
+    kept *one = value;
+    pe_buffer_free(&one->made);
+    free(one);
+}
+
+pe_status pe_documents_make(pe_cache **out, pe_problem *why)
+{
+    return pe_cache_make(KEPT_BYTES, free_kept, out, why);
+}
+
+/* What a form depends on. A reload changes the edition, and what is written then. */
+typedef struct key {
+    uint64_t edition;
+    size_t page, coding;
+} key;
+
+typedef struct filling {
+    const pe_service *service;
+    const document *page;
+    pe_coding coding;
+    const pe_document_form *plain; /* of a coded one */
+} filling;
+
+static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
+{
+    const filling *of = context;
+    const bool constant = of->plain == NULL && of->page->text != NULL;
+    kept *one = calloc(1, sizeof *one);
+    pe_status status = PE_OK;
+    if (one == NULL)
         return pe_fail_memory(why);
-    documents->settings = settings;
-    memcpy(documents->list, unmade, sizeof unmade);
-    *out = documents;
+    if (of->plain != NULL)
+        status = pe_coding_apply(of->coding, of->plain->data, of->plain->bytes, &one->made, why);
+    else if (!constant)
+        status = of->page->write(of->service, &one->made, why);
+    if (status == PE_OK && one->made.failed)
+        status = pe_fail_memory(why);
+    if (status != PE_OK) {
+        free_kept(one);
+        return status;
+    }
+    pe_buffer_fit(&one->made);
+    one->form.data = constant ? of->page->text : one->made.data;
+    one->form.bytes = constant ? strlen(of->page->text) : one->made.bytes;
+    if (one->form.data != NULL)
+        pe_etag_make(one->form.data, one->form.bytes, one->form.etag);
+    *value = one;
+    *bytes = sizeof *one + one->made.capacity + PE_CACHE_BLOCK_BYTES;
     return PE_OK;
 }
 
-size_t pe_documents_bytes(const pe_documents *documents)
+/* A form of the request's document with a reference, made where it is absent; plain: that of which
+ * a coded one is made. */
+static pe_status make_form(const pe_request *request, pe_coding coding,
+                           const pe_document_form *plain, pe_cache_entry **out, pe_problem *why)
 {
-    size_t bytes = 0;
-    for (size_t d = 0; d < DOCUMENTS; d++)
-        for (pe_coding c = PE_CODING_IDENTITY; c < PE_CODINGS; c++) {
-            const document *page = &documents->list[d];
-            const pe_document_form *form = atomic_load(&page->forms[c]);
-            if (form != NULL)
-                bytes += sizeof *form + (form->data != page->text ? form->bytes : 0);
-        }
-    return bytes;
+    const document *page = find(request);
+    filling of = {request->service, page, coding, plain};
+    const key name = {request->edition, (size_t)(page - documents), coding};
+    const pe_cache_request wanted = {&name, sizeof name, fill, &of, 0};
+    return pe_cache_get(request->service->documents, &wanted, out, NULL, why);
 }
 
-void pe_documents_free(pe_documents *documents)
+/* The same where it is there; else NULL. */
+static pe_cache_entry *find_form(const pe_request *request, pe_coding coding)
 {
-    if (documents == NULL)
-        return;
-    pe_learned_page_free(atomic_load(&documents->learned));
-    for (size_t d = 0; d < DOCUMENTS; d++)
-        free_forms(&documents->list[d]);
-    free(documents);
+    const key name = {request->edition, (size_t)(find(request) - documents), coding};
+    return pe_cache_peek(request->service->documents, &name, sizeof name);
 }
 
-static pe_outcome reply_document(pe_request *request, const pe_document_form *forms,
-                                 const pe_document_head *head)
+/* ---- replies ---- */
+
+/* What the header fields of a document say beside the form. */
+typedef struct document_head {
+    const char *media_type, *vary, *cache_control;
+    const char *content_policy; /* Content-Security-Policy of what a browser shows; NULL: none */
+} document_head;
+
+static pe_coding coding_of(const pe_request *request)
 {
-    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
     pe_accepted_codings codings;
     pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
-    const pe_coding coding = forms[codings.best].data != NULL ? codings.best : PE_CODING_IDENTITY;
-    const pe_document_form *chosen = &forms[coding];
+    return codings.best;
+}
+
+/* entry: which holds the bytes, and whose reference is taken; NULL: they are constant. */
+static pe_outcome reply_form(pe_request *request, const pe_document_form *chosen, pe_coding coding,
+                             pe_cache_entry *entry, const document_head *head)
+{
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
     const pe_field fields[] = {
         {"Content-Type", head->media_type},
         {"Content-Encoding", pe_coding_name(coding)},
@@ -246,56 +213,60 @@ static pe_outcome reply_document(pe_request *request, const pe_document_form *fo
         {"Referrer-Policy", head->content_policy != NULL ? "no-referrer" : NULL},
         {0},
     };
-    if (tags != NULL && pe_etag_matches(tags, chosen->etag))
-        return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 2);
-    return pe_reply_constant(request, chosen->data, chosen->bytes, fields);
+    if (tags == NULL || !pe_etag_matches(tags, chosen->etag))
+        return pe_reply_held(request, chosen->data, chosen->bytes, entry, fields);
+    const pe_outcome outcome = pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 2);
+    pe_cache_entry_unref(entry);
+    return outcome;
 }
 
-static document *find(const pe_request *request)
+/* no-cache: clients store it, but ask about it each time, since a new release may change it. Takes
+ * the references. One whose coding is not worth it has no bytes. */
+static pe_outcome reply_document(pe_request *request, pe_cache_entry *plain, pe_cache_entry *best)
 {
-    pe_documents *documents = request->service->documents;
-    size_t d = 0;
-    while (strcmp(paths[d], request->path) != 0) /* the table of routes has no others */
-        d++;
-    return d == LEARNED ? &atomic_load(&documents->learned)->page : &documents->list[d];
+    const document *page = find(request);
+    const kept *coded = pe_cache_entry_value(best);
+    const bool worth = coded->form.data != NULL;
+    pe_cache_entry_unref(worth ? plain : best);
+    pe_cache_entry *chosen = worth ? best : plain;
+    const kept *one = pe_cache_entry_value(chosen);
+    return reply_form(request, &one->form, worth ? coding_of(request) : PE_CODING_IDENTITY, chosen,
+                      &(document_head){
+                          .media_type = page->media_type,
+                          .vary = page->shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
+                          .cache_control = "no-cache",
+                      });
 }
 
 /* What is made is for all who will ask, so that it is on no client's meter, and does not end where
  * this one leaves. */
 static pe_outcome make(pe_request *request, pe_problem *why)
 {
-    const pe_settings *settings = request->service->documents->settings;
-    document *page = find(request);
-    pe_accepted_codings codings;
+    const pe_coding coding = coding_of(request);
+    pe_cache_entry *plain = NULL, *best = NULL;
     pe_meter_end();
     pe_thread_computes();
-    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
-    if (make_form(page, PE_CODING_IDENTITY, settings, why) != PE_OK ||
-        make_form(page, codings.best, settings, why) != PE_OK)
+    if (make_form(request, PE_CODING_IDENTITY, NULL, &plain, why) != PE_OK)
         return PE_FAILED;
-    return pe_page_document(request, why);
+    const kept *one = pe_cache_entry_value(plain);
+    if (coding == PE_CODING_IDENTITY) {
+        best = pe_cache_entry_ref(plain);
+    } else if (make_form(request, coding, &one->form, &best, why) != PE_OK) {
+        pe_cache_entry_unref(plain);
+        return PE_FAILED;
+    }
+    return reply_document(request, plain, best);
 }
 
-/* no-cache: clients store it, but ask about it each time, since a new release may change it. */
 pe_outcome pe_page_document(pe_request *request, pe_problem *why PE_UNUSED)
 {
-    document *page = find(request);
-    pe_accepted_codings codings;
-    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
-    const pe_document_form *plain = atomic_load(&page->forms[PE_CODING_IDENTITY]),
-                           *best = atomic_load(&page->forms[codings.best]);
-    if (plain == NULL || best == NULL)
-        return pe_request_defer(request, PE_JOB_HEAVY, make);
-    pe_document_form forms[PE_CODINGS] = {[PE_CODING_IDENTITY] = *plain};
-    forms[codings.best] = *best;
-    const bool shown = page->text == index_text || page->write == write_listing ||
-                       strcmp(request->path, paths[LEARNED]) == 0;
-    return reply_document(request, forms,
-                          &(pe_document_head){
-                              .media_type = page->media_type,
-                              .vary = shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
-                              .cache_control = "no-cache",
-                          });
+    pe_cache_entry *plain = find_form(request, PE_CODING_IDENTITY);
+    pe_cache_entry *best = find_form(request, coding_of(request));
+    if (plain != NULL && best != NULL)
+        return reply_document(request, plain, best);
+    pe_cache_entry_unref(plain);
+    pe_cache_entry_unref(best);
+    return pe_request_defer(request, PE_JOB_HEAVY, make);
 }
 
 /* ---- the page, and its files ---- */
@@ -313,13 +284,15 @@ static const char content_policy[] =
 static pe_outcome reply(pe_request *request, const pe_explorer_file *file, const char *vary,
                         const char *cache_control)
 {
-    return reply_document(request, file->forms,
-                          &(pe_document_head){
-                              .media_type = file->media_type,
-                              .vary = vary,
-                              .cache_control = cache_control,
-                              .content_policy = content_policy,
-                          });
+    const pe_coding best = coding_of(request);
+    const pe_coding coding = file->forms[best].data != NULL ? best : PE_CODING_IDENTITY;
+    return reply_form(request, &file->forms[coding], coding, NULL,
+                      &(document_head){
+                          .media_type = file->media_type,
+                          .vary = vary,
+                          .cache_control = cache_control,
+                          .content_policy = content_policy,
+                      });
 }
 
 /* Whether a browser asks, for which a page stands in place of JSON. */

@@ -27,109 +27,14 @@
 
 /* ---- metrics as text: Prometheus' format 0.0.4, and OpenMetrics 1.0.0. ---- */
 
-typedef enum pe_metric_type {
-    PE_METRIC_COUNTER,
-    PE_METRIC_GAUGE,
-    PE_METRIC_SUMMARY, /* a sum and a count, no quantiles */
-    PE_METRIC_HISTOGRAM
-} pe_metric_type;
-
-/** The name is without the _total of counters. One that ends in _seconds or _bytes has that
- * unit. */
-typedef struct pe_metric {
-    const char *name;
-    pe_metric_type type;
-    const char *help;
-} pe_metric;
-
-typedef struct pe_exposition {
-    pe_buffer *out;
-    bool open_metrics;
-} pe_exposition;
-
-/* A sample. labels: name="value" with commas between them, or "". */
-
-static const char *const types[] = {
-    [PE_METRIC_COUNTER] = "counter",
-    [PE_METRIC_GAUGE] = "gauge",
-    [PE_METRIC_SUMMARY] = "summary",
-    [PE_METRIC_HISTOGRAM] = "histogram",
-};
-
-static const char *total(const pe_metric *metric)
-{
-    return metric->type == PE_METRIC_COUNTER ? "_total" : "";
-}
-
-static const char *unit_of(const pe_metric *metric)
-{
-    static const char *const units[] = {"seconds", "bytes"};
-    const char *last = strrchr(metric->name, '_');
-    for (size_t i = 0; last != NULL && i < PE_LEN(units); i++)
-        if (strcmp(last + 1, units[i]) == 0)
-            return units[i];
-    return NULL;
-}
-
-/* Up to the value. */
-static void name(const pe_exposition *to, const pe_metric *metric, const char *end,
-                 const char *labels)
-{
-    pe_buffer_format(to->out, *labels != '\0' ? "%s%s{%s} " : "%s%s%s ", metric->name, end, labels);
-}
-
-static void write_count(const pe_exposition *to, const pe_metric *metric, const char *labels,
-                        uint64_t count)
-{
-    name(to, metric, "_count", labels);
-    pe_buffer_format(to->out, "%" PRIu64 "\n", count);
-}
-
-static void exposition_summary(const pe_exposition *to, const pe_metric *metric, const char *labels,
-                               uint64_t sum, uint64_t count)
-{
-    name(to, metric, "_sum", labels);
-    pe_buffer_format(to->out, "%" PRIu64 "\n", sum);
-    write_count(to, metric, labels, count);
-}
-
-/* A bound in seconds. To OpenMetrics it is a number that shows its point. */
-static void write_bound(const pe_exposition *to, size_t bucket)
-{
-    if (bucket == PE_HISTOGRAM_BOUNDS) {
-        pe_buffer_str(to->out, "+Inf");
-        return;
-    }
-    const int64_t bound = pe_histogram_bounds[bucket];
-    const bool whole = bound % PE_NANOSECONDS_PER_SECOND == 0;
-    pe_buffer_format(to->out, "%g%s", (double)bound / PE_NANOSECONDS_PER_SECOND,
-                     whole && to->open_metrics ? ".0" : "");
-}
-
-/* bucket: as in pe_tally_sum. */
-static void exposition_histogram(const pe_exposition *to, const pe_metric *metric,
-                                 const char *labels, const uint64_t *bucket, uint64_t nanoseconds)
-{
-    uint64_t count = 0;
-    for (size_t b = 0; b <= PE_HISTOGRAM_BOUNDS; b++) {
-        count += bucket[b];
-        pe_buffer_format(to->out, "%s_bucket{%s%sle=\"", metric->name, labels,
-                         *labels != '\0' ? "," : "");
-        write_bound(to, b);
-        pe_buffer_format(to->out, "\"} %" PRIu64 "\n", count);
-    }
-    name(to, metric, "_sum", labels);
-    pe_buffer_format(to->out, "%.9f\n", (double)nanoseconds / PE_NANOSECONDS_PER_SECOND);
-    write_count(to, metric, labels, count);
-}
-
 enum { RESPONSES, REQUEST_KEYS, TABLES, CACHES };
 
 static const char *const cache_names[] = {"responses", "request_keys", "tables"};
 
 /* One answer: where it goes, and what is read once for all rows. */
 typedef struct scrape {
-    pe_exposition to;
+    pe_buffer *out;
+    bool open_metrics;
     pe_service *service;
     pe_cache_stats cache[CACHES];
     pe_budget_stats budget;
@@ -137,20 +42,82 @@ typedef struct scrape {
     uint64_t reserved, resident;
     uint64_t by_class[6]; /* requests; by_class[4]: 4xx; [0]: no reply */
     uint64_t requests, warm_hits, active, queue, connections, log_dropped, files, files_max;
+    uint64_t body_bytes, large_blocks;
     double cpu_seconds, started;
 } scrape;
 
-/* A row of the table. read writes its samples; `from` says of what, where several rows have one. */
+typedef enum metric_type {
+    METRIC_COUNTER,
+    METRIC_GAUGE,
+    METRIC_SUMMARY, /* a sum and a count, no quantiles */
+    METRIC_HISTOGRAM
+} metric_type;
+
+/* A row of the table. The name is without the _total of counters; one that ends in _seconds or _bytes
+ * has that unit. read writes its samples; `from` says of what, where several rows have one. */
 typedef struct metric_row {
-    pe_metric metric;
+    const char *name;
+    metric_type type;
+    const char *help;
     void (*read)(const scrape *from, const struct metric_row *row);
     size_t from;
 } metric_row;
 
+static const char *total(const metric_row *row)
+{
+    return row->type == METRIC_COUNTER ? "_total" : "";
+}
+
+static const char *unit_of(const metric_row *row)
+{
+    static const char *const units[] = {"seconds", "bytes"};
+    const char *last = strrchr(row->name, '_');
+    for (size_t i = 0; last != NULL && i < PE_LEN(units); i++)
+        if (strcmp(last + 1, units[i]) == 0)
+            return units[i];
+    return NULL;
+}
+
+/* A sample up to its value. labels: name="value" with commas between them, or "". */
+static void name(const scrape *from, const metric_row *row, const char *end, const char *labels)
+{
+    pe_buffer_format(from->out, *labels != '\0' ? "%s%s{%s} " : "%s%s%s ", row->name, end, labels);
+}
+
+static void whole(const scrape *from, const metric_row *row, const char *end, const char *labels,
+                  uint64_t value)
+{
+    name(from, row, end, labels);
+    pe_buffer_format(from->out, "%" PRIu64 "\n", value);
+}
+
 static void count(const scrape *from, const metric_row *row, const char *labels, uint64_t value)
 {
-    name(&from->to, &row->metric, total(&row->metric), labels);
-    pe_buffer_format(from->to.out, "%" PRIu64 "\n", value);
+    whole(from, row, total(row), labels, value);
+}
+
+/* bucket: as in pe_tally_sum. To OpenMetrics a bound is a number that shows its point. */
+static void histogram(const scrape *from, const metric_row *row, const char *labels,
+                      const uint64_t *bucket, uint64_t nanoseconds)
+{
+    uint64_t all = 0;
+    for (size_t b = 0; b <= PE_HISTOGRAM_BOUNDS; b++) {
+        all += bucket[b];
+        pe_buffer_format(from->out, "%s_bucket{%s%sle=\"", row->name, labels,
+                         *labels != '\0' ? "," : "");
+        if (b == PE_HISTOGRAM_BOUNDS) {
+            pe_buffer_str(from->out, "+Inf");
+        } else {
+            const int64_t bound = pe_histogram_bounds[b];
+            const bool is_whole = bound % PE_NANOSECONDS_PER_SECOND == 0;
+            pe_buffer_format(from->out, "%g%s", (double)bound / PE_NANOSECONDS_PER_SECOND,
+                             is_whole && from->open_metrics ? ".0" : "");
+        }
+        pe_buffer_format(from->out, "\"} %" PRIu64 "\n", all);
+    }
+    name(from, row, "_sum", labels);
+    pe_buffer_format(from->out, "%.9f\n", (double)nanoseconds / PE_NANOSECONDS_PER_SECOND);
+    whole(from, row, "_count", labels, all);
 }
 
 static uint64_t load(const atomic_uint_fast64_t *counter)
@@ -171,13 +138,6 @@ static void read_counter(const scrape *from, const metric_row *row)
     count(from, row, "", load(at(&from->service->counters, row->from)));
 }
 
-/* from: offset in pe_service of an atomic_size_t */
-static void read_held(const scrape *from, const metric_row *row)
-{
-    const atomic_size_t *held = at(from->service, row->from);
-    count(from, row, "", atomic_load(held));
-}
-
 /* from: offset in the scrape of an uint64_t */
 static void read_number(const scrape *from, const metric_row *row)
 {
@@ -189,9 +149,8 @@ static void read_number(const scrape *from, const metric_row *row)
 static void read_real(const scrape *from, const metric_row *row)
 {
     const double *real = at(from, row->from);
-    const double value = *real;
-    name(&from->to, &row->metric, total(&row->metric), "");
-    pe_buffer_format(from->to.out, "%.17g\n", value);
+    name(from, row, total(row), "");
+    pe_buffer_format(from->out, "%.17g\n", *real);
 }
 
 /* As read_number, but without a sample where the system does not tell. */
@@ -205,8 +164,7 @@ static void read_memory(const scrape *from, const metric_row *row)
 static uint64_t statistic(const metric_row *row, const void *stats)
 {
     const void *member = at(stats, row->from);
-    return row->metric.type == PE_METRIC_COUNTER ? *(const uint64_t *)member
-                                                 : *(const size_t *)member;
+    return row->type == METRIC_COUNTER ? *(const uint64_t *)member : *(const size_t *)member;
 }
 
 /* from: offset in pe_budget_stats */
@@ -250,17 +208,18 @@ static void write_series(void *context, const pe_tally_sum *sum)
         [PE_METHOD_POST] = "POST",    [PE_METHOD_OPTIONS] = "OPTIONS",
     };
     const series_reading *reading = context;
-    const pe_exposition *to = &reading->from->to;
+    const scrape *from = reading->from;
     const metric_row *row = reading->row;
     char labels[256];
     snprintf(labels, sizeof labels,
              "http_request_method=\"%s\",http_route=\"%s\",http_response_status_code=\"%u\"",
              methods[sum->method], sum->route, sum->status);
-    if (row->metric.type == PE_METRIC_HISTOGRAM)
-        exposition_histogram(to, &row->metric, labels, sum->bucket, sum->nanoseconds);
-    else
-        exposition_summary(to, &row->metric, labels, *(const uint64_t *)at(sum, row->from),
-                           requests_of(sum));
+    if (row->type == METRIC_HISTOGRAM) {
+        histogram(from, row, labels, sum->bucket, sum->nanoseconds);
+    } else {
+        whole(from, row, "_sum", labels, *(const uint64_t *)at(sum, row->from));
+        whole(from, row, "_count", labels, requests_of(sum));
+    }
 }
 
 static void read_series(const scrape *from, const metric_row *row)
@@ -295,24 +254,24 @@ static void read_problems(const scrape *from, const metric_row *row)
     }
 }
 
-static void write_histogram(const scrape *from, const metric_row *row, const char *labels,
-                            const pe_histogram *histogram)
+static void of_counters(const scrape *from, const metric_row *row, const char *labels,
+                        const pe_histogram *counted)
 {
     uint64_t bucket[PE_HISTOGRAM_BOUNDS + 1];
     for (size_t b = 0; b < PE_LEN(bucket); b++)
-        bucket[b] = load(&histogram->bucket[b]);
-    exposition_histogram(&from->to, &row->metric, labels, bucket, load(&histogram->nanoseconds));
+        bucket[b] = load(&counted->bucket[b]);
+    histogram(from, row, labels, bucket, load(&counted->nanoseconds));
 }
 
 static void read_waits(const scrape *from, const metric_row *row)
 {
-    write_histogram(from, row, "", &from->service->counters.waits);
+    of_counters(from, row, "", &from->service->counters.waits);
 }
 
 static void read_work(const scrape *from, const metric_row *row)
 {
-    write_histogram(from, row, "on=\"request\"", &from->service->counters.work_on_requests);
-    write_histogram(from, row, "on=\"stream_block\"", &from->service->counters.work_on_blocks);
+    of_counters(from, row, "on=\"request\"", &from->service->counters.work_on_requests);
+    of_counters(from, row, "on=\"stream_block\"", &from->service->counters.work_on_blocks);
 }
 
 static void read_violations(const scrape *from, const metric_row *row)
@@ -328,28 +287,31 @@ static void read_blocks(const scrape *from, const metric_row *row)
     count(from, row, "by=\"worker\"", load(&from->service->counters.blocks_by_workers));
 }
 
-static size_t cached(const scrape *from, size_t cache)
+static size_t cached(const pe_cache_stats *stats)
 {
-    return from->cache[cache].bytes + from->cache[cache].loose;
+    return stats->bytes + stats->loose;
 }
 
 /* What the budget holds, by purpose; the rest, which is returned, is of requests and streams under
  * way, and what the program keeps. row NULL: nothing is written. */
-static size_t tell_purposes(const scrape *from, const metric_row *row)
+static size_t write_purposes(const scrape *from, const metric_row *row)
 {
     pe_service *service = from->service;
+    pe_cache_stats documents;
     pe_learned_tables *learned = pe_tables_learned(service->tables);
-    const size_t tables = cached(from, TABLES), unmade = pe_wave_unmade_bytes();
+    const size_t tables = cached(&from->cache[TABLES]), unmade = pe_wave_unmade_bytes();
+    pe_cache_stats_get(service->documents, &documents);
     const struct {
         const char *labels;
         size_t bytes;
     } kinds[] = {
-        {"kind=\"responses\"", cached(from, RESPONSES) + cached(from, REQUEST_KEYS)},
+        {"kind=\"responses\"",
+         cached(&from->cache[RESPONSES]) + cached(&from->cache[REQUEST_KEYS])},
         {"kind=\"tables\"", tables > unmade ? tables - unmade : 0},
         {"kind=\"learned\"", pe_learned_tables_bytes(learned)},
-        {"kind=\"documents\"", pe_documents_bytes(service->documents)},
+        {"kind=\"documents\"", cached(&documents)},
         {"kind=\"coders\"", pe_coder_kept_bytes()},
-        {"kind=\"bodies\"", atomic_load(&service->body_bytes)},
+        {"kind=\"bodies\"", from->body_bytes},
         {"kind=\"connections\"",
          from->connections * (size_t)service->settings->connection_memory_bytes},
     };
@@ -365,7 +327,7 @@ static size_t tell_purposes(const scrape *from, const metric_row *row)
 
 static void read_purposes(const scrape *from, const metric_row *row)
 {
-    const size_t rest = tell_purposes(from, row);
+    const size_t rest = write_purposes(from, row);
     count(from, row, "kind=\"other\"", rest);
 }
 
@@ -381,10 +343,10 @@ static void read_build(const scrape *from, const metric_row *row)
 /* ---- the table ---- */
 
 /* clang-format off */
-#define COUNTER(name, help, ...) {{name, PE_METRIC_COUNTER, help}, __VA_ARGS__}
-#define GAUGE(name, help, ...) {{name, PE_METRIC_GAUGE, help}, __VA_ARGS__}
-#define HISTOGRAM(name, help, read) {{name, PE_METRIC_HISTOGRAM, help}, read, 0}
-#define SUMMARY(name, help, ...) {{name, PE_METRIC_SUMMARY, help}, __VA_ARGS__}
+#define COUNTER(name, help, ...) {name, METRIC_COUNTER, help, __VA_ARGS__}
+#define GAUGE(name, help, ...) {name, METRIC_GAUGE, help, __VA_ARGS__}
+#define HISTOGRAM(name, help, read) {name, METRIC_HISTOGRAM, help, read, 0}
+#define SUMMARY(name, help, ...) {name, METRIC_SUMMARY, help, __VA_ARGS__}
 #define OF_COUNTERS(member)               read_counter, offsetof(pe_counters, member)
 #define OF_CACHES(member)                 read_caches, offsetof(pe_cache_stats, member)
 #define OF_BUDGET(member)                 read_budget, offsetof(pe_budget_stats, member)
@@ -426,12 +388,12 @@ static const metric_row rows[] = {
     COUNTER("posenc_stream_bytes", "Bytes computed for streamed responses.", OF_COUNTERS(stream_bytes)),
     COUNTER("posenc_stream_blocks", "Blocks of streamed responses by the threads that computed them.", read_blocks, 0),
     GAUGE("posenc_stream_large_blocks_bytes", "Bytes held by streams for blocks of 256 KiB.",
-          read_held, offsetof(pe_service, large_blocks)),
+          OF_SCRAPE(large_blocks)),
     COUNTER("posenc_digests", "Responses hashed for a Repr-Digest field.", OF_COUNTERS(digests)),
     GAUGE("posenc_connections", "Connections that are open.", OF_SCRAPE(connections)),
     COUNTER("posenc_connections_dropped", "Silent connections ended to make room for others.", OF_COUNTERS(dropped)),
     COUNTER("posenc_connections_opened", "Connections accepted since the start.", OF_COUNTERS(connections)),
-    GAUGE("posenc_body_bytes", "Bytes of request bodies that are held.", read_held, offsetof(pe_service, body_bytes)),
+    GAUGE("posenc_body_bytes", "Bytes of request bodies that are held.", OF_SCRAPE(body_bytes)),
     COUNTER("posenc_log_dropped", "Log lines dropped because their reader was too slow.", OF_SCRAPE(log_dropped)),
     GAUGE("posenc_memory_bytes", "Bytes allocated, by purpose.", read_purposes, 0),
     GAUGE("posenc_memory_allocated_bytes", "Bytes allocated for everything together.", OF_BUDGET(bytes)),
@@ -471,6 +433,8 @@ static void take(pe_service *service, scrape *out)
     pe_response_cache_stats(service->responses, &out->cache[RESPONSES], &out->cache[REQUEST_KEYS]);
     pe_tables_stats(service->tables, &out->cache[TABLES]);
     pe_budget_stats_get(&out->budget);
+    out->body_bytes = atomic_load(&service->body_bytes);
+    out->large_blocks = atomic_load(&service->large_blocks);
     out->has_memory = pe_process_memory(&service->process, &out->reserved, &out->resident);
     pe_tally_each(service->tally, add_by_class, out);
     out->warm_hits = pe_tally_cache_hits(service->tally);
@@ -493,7 +457,7 @@ void pe_metrics_judge(pe_service *service, pe_invariants *invariants)
                             .events = from.requests + load(&service->counters.connections) +
                                       load(&service->edition),
                             .active = from.active + atomic_load(&service->warming),
-                            .other = tell_purposes(&from, NULL)};
+                            .other = write_purposes(&from, NULL)};
     const pe_broken broken = pe_invariants_judge(invariants, &sight);
     if (broken.idle)
         pe_service_count(&service->counters.spins);
@@ -512,21 +476,18 @@ pe_outcome pe_page_metrics(pe_request *request, pe_problem *why)
         {"Cache-Control", "no-store"},
         {0}};
     pe_buffer out = {0};
-    scrape from = {.to = {&out, open}};
+    static const char *const types[] = {"counter", "gauge", "summary", "histogram"};
+    scrape from = {.out = &out, .open_metrics = open};
     take(request->service, &from);
-    for (size_t i = 0; i < PE_LEN(rows); i++) {
+    for (const metric_row *row = rows; row < rows + PE_LEN(rows); row++) {
         /* OpenMetrics gives the name of a counter without _total. */
-        const pe_metric *metric = &rows[i].metric;
-        const char *end = from.to.open_metrics ? "" : total(metric);
-        const char *unit = unit_of(metric);
-        pe_buffer_format(from.to.out, "# HELP %s%s %s\n# TYPE %s%s %s\n", metric->name, end,
-                         metric->help, metric->name, end, types[metric->type]);
-        if (from.to.open_metrics && unit != NULL)
-            pe_buffer_format(from.to.out, "# UNIT %s %s\n", metric->name, unit);
-        rows[i].read(&from, &rows[i]);
+        const char *end = open ? "" : total(row), *unit = unit_of(row);
+        pe_buffer_format(&out, "# HELP %s%s %s\n# TYPE %s%s %s\n", row->name, end, row->help,
+                         row->name, end, types[row->type]);
+        if (open && unit != NULL)
+            pe_buffer_format(&out, "# UNIT %s %s\n", row->name, unit);
+        row->read(&from, row);
     }
-    /* After the last metric. */
-    if (from.to.open_metrics)
-        pe_buffer_str(from.to.out, "# EOF\n");
+    pe_buffer_str(&out, open ? "# EOF\n" : "");
     return pe_reply_content(request, MHD_HTTP_OK, &out, fields, why);
 }

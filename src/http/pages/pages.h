@@ -3,7 +3,6 @@
 #ifndef PE_HTTP_PAGES_PAGES_H
 #define PE_HTTP_PAGES_PAGES_H
 
-#include "config/settings.h"
 #include "http/request/invariants.h"
 #include "http/request/request.h"
 
@@ -12,17 +11,12 @@ pe_step pe_page_document, pe_page_problem;
 
 pe_step pe_page_front, pe_page_asset, pe_page_docs, pe_page_listing, pe_page_favicon;
 
-/* health.c */
-pe_step pe_page_livez, pe_page_readyz, pe_page_version;
-
 /* admin_pages.c */
-pe_step pe_page_admin, pe_page_log_level, pe_page_readiness, pe_page_requests;
+pe_step pe_page_livez, pe_page_readyz, pe_page_version;
+pe_step pe_page_settings, pe_page_admin, pe_page_log_level, pe_page_readiness, pe_page_requests;
 pe_step pe_page_caches, pe_page_purge;
 /** Of the listener for operators: refuse what a web page of others has sent. */
 pe_status pe_page_check_sender(const pe_request *request, pe_problem *why) PE_MUST_CHECK;
-
-/* shown_settings.c */
-pe_step pe_page_settings;
 
 /* metrics.c */
 pe_step pe_page_metrics;
@@ -40,19 +34,5 @@ pe_step pe_page_verify;
 
 /** Rows of a table that have arrived, while others are still to come. */
 void pe_page_verify_part(pe_request *request);
-
-/** A text that a reload replaces. No setting is a secret; some name files that hold one. */
-typedef struct pe_shown_settings pe_shown_settings;
-
-/** Those of the start.   Errors  INTERNAL (memory). */
-pe_status pe_shown_settings_make(const pe_config *config, pe_shown_settings **out,
-                                 pe_problem *why) PE_MUST_CHECK;
-
-/** A reload has taken those that applies(name) from `fresh`. Without memory nothing changes. */
-void pe_shown_settings_update(pe_shown_settings *shown, const pe_config *fresh,
-                              bool (*applies)(const char *name));
-
-/** Accepts NULL. */
-void pe_shown_settings_free(pe_shown_settings *shown);
 
 #endif

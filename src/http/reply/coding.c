@@ -137,7 +137,7 @@ pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, pe_b
         free(coded);
         return PE_OK;
     }
-    char *fitting = realloc(coded, used);
-    *out = (pe_buffer){.data = fitting != NULL ? fitting : coded, .bytes = used, .capacity = used};
+    *out = (pe_buffer){.data = coded, .bytes = used, .capacity = room};
+    pe_buffer_fit(out);
     return PE_OK;
 }

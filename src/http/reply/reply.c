@@ -185,12 +185,19 @@ pe_outcome pe_reply_json(pe_request *request, pe_buffer *content, const char *ca
     return pe_reply_content(request, MHD_HTTP_OK, content, fields, why);
 }
 
-pe_outcome pe_reply_constant(pe_request *request, const void *data, size_t bytes,
-                             const pe_field *fields)
+static void release_entry(void *entry)
+{
+    pe_cache_entry_unref(entry);
+}
+
+pe_outcome pe_reply_held(pe_request *request, const void *data, size_t bytes, pe_cache_entry *entry,
+                         const pe_field *fields)
 {
     /* The library's argument lacks a const that its documentation promises. */
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(bytes, (void *)(uintptr_t)data, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        bytes, (void *)(uintptr_t)data, release_entry, entry);
+    if (response == NULL)
+        pe_cache_entry_unref(entry);
     request->reply_bytes = bytes;
     pe_header_fields_add_all(response, fields);
     return pe_reply_decide(request, MHD_HTTP_OK, response);

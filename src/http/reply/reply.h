@@ -5,6 +5,8 @@
 
 #include "http/reply/header_fields.h"
 
+struct pe_cache_entry;
+
 /*
  * Each function of this header decides request->reply. Where memory
  * runs out the reply is empty, and pe_reply_send closes the connection.
@@ -22,9 +24,9 @@ pe_outcome pe_reply_content(pe_request *request, unsigned http_status, pe_buffer
 pe_outcome pe_reply_json(pe_request *request, pe_buffer *content, const char *cache_control,
                          pe_problem *why);
 
-/** A document that outlives the server's connections. */
-pe_outcome pe_reply_constant(pe_request *request, const void *data, size_t bytes,
-                             const pe_field *fields);
+/** Bytes that an entry of a cache holds, whose reference is taken; NULL: they are constant. */
+pe_outcome pe_reply_held(pe_request *request, const void *data, size_t bytes,
+                         struct pe_cache_entry *entry, const pe_field *fields);
 
 /** No content: 204, 304. */
 pe_outcome pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *fields);
@@ -39,8 +41,6 @@ enum MHD_Result pe_reply_send(pe_request *request);
 
 /** Let go of the reply: it has been sent, or never will be. */
 void pe_reply_drop(pe_request *request);
-
-struct pe_cache_entry;
 
 /** Where the content of a stream comes from. HEAD does not read. */
 typedef struct pe_body_source {

@@ -147,9 +147,9 @@ static pe_status take(pe_request *request, bool work, uint64_t tokens, pe_proble
 pe_status pe_admission_check(pe_request *request, pe_problem *why)
 {
     pe_service *service = request->service;
-    pthread_mutex_lock(&service->keys.lock);
-    request->client.keys = pe_keys_ref(service->keys.now);
-    pthread_mutex_unlock(&service->keys.lock);
+    pthread_mutex_lock(&service->reloaded.lock);
+    request->client.keys = pe_keys_ref(service->reloaded.keys);
+    pthread_mutex_unlock(&service->reloaded.lock);
     if (request->client.keys != NULL && identify(request, why) != PE_OK)
         return why->status;
     request->client.limited = true;

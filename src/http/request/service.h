@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "api/query.h"
+#include "base/buffer.h"
 #include "base/process.h"
 #include "config/settings.h"
 #include "http/request/histogram.h"
@@ -57,13 +58,13 @@ typedef struct pe_service {
     struct pe_acceptor *acceptor;
     struct pe_tls *tls;       /* NULL: connections are plain */
     struct MHD_Daemon *admin; /* that serves operators, or NULL */
-    struct pe_shown_settings *shown;
-    struct pe_documents *documents;
+    struct pe_cache *documents;
     struct pe_clients *clients;
-    struct {
+    struct { /* what a reload replaces */
         pthread_mutex_t lock;
-        struct pe_keys *now; /* NULL: everybody is served */
-    } keys;
+        struct pe_keys *keys; /* NULL: everybody is served */
+        pe_buffer settings;   /* as operators see them; empty: those of the start */
+    } reloaded;
     atomic_bool guarded; /* there are keys or rates */
     pe_sandbox sandbox;
     pe_counters counters;
