@@ -180,7 +180,7 @@ static void *warm_up(void *context)
     const pe_setting_list *list = &service->settings->warm;
     for (size_t i = 0; i < list->n && !atomic_load(&service->draining); i++) {
         pe_problem why;
-        if (pe_precompute(service, list->item[i], &why) != PE_OK)
+        if (pe_precompute(service, list->item[i], true, &why) != PE_OK)
             pe_log(PE_LOG_WARN, "warm",
                    (pe_log_member[]){{PE_LOG_TEXT, "target", .text = list->item[i]},
                                      {PE_LOG_TEXT, "detail", .text = why.detail},
@@ -325,7 +325,7 @@ static pe_status prepare(pe_server *server, const pe_settings *settings, pe_prob
     const pe_setting_list *list = &service->settings->warm;
     for (size_t i = 0; i < list->n; i++) {
         pe_problem cause;
-        if (pe_precompute_check(service, list->item[i], &cause) != PE_OK)
+        if (pe_precompute(service, list->item[i], false, &cause) != PE_OK)
             return pe_fail(why, PE_INVALID_PARAMETER, "warm", "warm: %.200s: %.280s", list->item[i],
                            cause.detail);
     }

@@ -77,7 +77,7 @@ static pe_status get(pe_response_cache *cache, const char *key, wish *made, pe_c
                                      .most = pe_stored_response_weight(made->bytes, &metadata),
                                      .fill = fill,
                                      .context = made};
-    return pe_response_cache_get(cache, &wanted, entry, NULL, &why);
+    return pe_cache_get_bounded(cache->responses, &wanted, entry, NULL, &why);
 }
 
 /* Fill a cache many times over with answers of up to `largest` bytes, looking after each. */
@@ -103,7 +103,7 @@ static void stay_within(size_t largest)
         assert_int_equal(get(cache, key, &made, &entry), PE_OK);
         pe_cache_entry_unref(entry);
         pe_response_cache_key_make(0, key, "*/*", "gzip", &raw);
-        pe_response_cache_remember(cache, &raw, key, (size_t)length);
+        pe_response_cache_remember(cache, &raw, (pe_slice){key, (size_t)length});
         if (i % 16 != 0)
             continue;
         const size_t held = allocated() - before;
@@ -197,7 +197,8 @@ static void threads_that_hold_answers_stay_within_the_budget(void **state)
 #endif
     }
     pe_cache_stats answers, requests;
-    pe_response_cache_stats(cache, &answers, &requests);
+    pe_cache_stats_get(cache->responses, &answers);
+    pe_cache_stats_get(cache->requests, &requests);
     assert_int_equal(answers.held, 0);
     assert_int_equal(answers.loose, 0);
     pe_response_cache_free(cache);
@@ -223,7 +224,7 @@ static bool request(pe_response_cache *cache, pe_service *service, const char *n
     if (!hit) {
         wish made = {.service = service, .bytes = bytes};
         assert_int_equal(get(cache, name, &made, &entry), PE_OK);
-        pe_response_cache_remember(cache, &raw, name, strlen(name));
+        pe_response_cache_remember(cache, &raw, pe_slice_of(name));
     }
     pe_cache_entry_unref(entry);
     return hit;
@@ -317,12 +318,12 @@ static void a_raw_request_finds_no_answer_without_bytes(void **state)
                                      .fill = fill_mark,
                                      .context = &service};
     assert_int_equal(pe_response_cache_make(BUDGET, &cache, &why), PE_OK);
-    assert_int_equal(pe_response_cache_get(cache, &wanted, &entry, NULL, &why), PE_OK);
+    assert_int_equal(pe_cache_get_bounded(cache->responses, &wanted, &entry, NULL, &why), PE_OK);
     pe_cache_entry_unref(entry);
     pe_response_cache_key_make(0, "/v1", "*/*", "gzip", &raw);
-    pe_response_cache_remember(cache, &raw, "coded", 5);
+    pe_response_cache_remember(cache, &raw, pe_slice_of("coded"));
     assert_null(pe_response_cache_find(cache, &raw));
-    entry = pe_response_cache_peek(cache, "coded", 5);
+    entry = pe_cache_peek(cache->responses, "coded", 5);
     assert_non_null(entry);
     pe_cache_entry_unref(entry);
     pe_response_cache_free(cache);

@@ -16,10 +16,8 @@
 #include "http/workers/pool.h"
 #include "plan/resource.h"
 
-/* Where much work begins, about a millisecond: this many body bytes to parse, this price of what is
- * to be planned or made. */
+/* Where parsing a body takes about a millisecond. */
 #define HEAVY_BODY_BYTES 32768
-#define HEAVY_WORK       ((uint64_t)65536)
 
 /* What is not stored is rendered whole up to PE_WHOLE_BYTES. Where its length is known anyway, or
  * readers hold so much that the cache has no room, less is rendered: what a reader of a stream
@@ -124,9 +122,9 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
     pe_representation *representation = request->representation;
     if (!pe_request_has_turn(request, PE_JOB_LIGHT)) { /* as one of either kind has */
         uint64_t work = pe_price_sum(&request->price) - request->price.reading;
-        if (work > HEAVY_WORK && may_be_little(request))
+        if (work > PE_HEAVY_WORK && may_be_little(request))
             work = request->price.planning;
-        return pe_request_defer(request, work > HEAVY_WORK ? PE_JOB_HEAVY : PE_JOB_LIGHT,
+        return pe_request_defer(request, work > PE_HEAVY_WORK ? PE_JOB_HEAVY : PE_JOB_LIGHT,
                                 pe_answer_resource);
     }
     const pe_status status =
@@ -190,15 +188,12 @@ static void make_raw_key(const pe_request *request, pe_request_key *out)
 /* Remember what the raw request means, so that the next one need not be read. */
 static void remember(const pe_request *request, pe_coding coding)
 {
-    pe_request_key raw;
+    pe_request_key raw, target;
     if (request->method == PE_METHOD_POST)
         return;
     make_raw_key(request, &raw);
-    pe_cached_response_remember(request->representation, &raw, coding);
-    if (request->representation->work <= HEAVY_WORK)
-        return;
-    pe_response_cache_key_of_target(request->edition, request->target, &raw);
-    pe_cached_response_remember(request->representation, &raw, coding);
+    pe_response_cache_key_of_target(request->edition, request->target, &target);
+    pe_cached_response_remember(request->representation, coding, &raw, &target);
 }
 
 /* A part is taken from the whole; it is not what makes one. */
@@ -256,7 +251,7 @@ static pe_outcome reply_to_head(pe_request *request, pe_problem *why)
     pe_representation *representation = request->representation;
     const bool planned = representation->length != UINT64_MAX && !request->wants_digest &&
                          coding_of(request) == PE_CODING_IDENTITY;
-    if (request->method != PE_METHOD_HEAD || (!planned && work_left(request) <= HEAVY_WORK))
+    if (request->method != PE_METHOD_HEAD || (!planned && work_left(request) <= PE_HEAVY_WORK))
         return PE_CONTINUE;
     request->price.computing = request->price.coding = 0;
     if (coding_of(request) != PE_CODING_IDENTITY) {
@@ -303,13 +298,15 @@ static pe_outcome render_whole(pe_request *request, pe_problem *why)
     pe_buffer data = {0}, coded = {0};
     pe_representation *representation = request->representation;
     const pe_coding coding = coding_of(request);
-    if (pe_representation_render(representation, &request->range, &data, why) != PE_OK)
+    if (pe_representation_render(representation, &request->range, PE_CODING_IDENTITY, &data, why) !=
+        PE_OK)
         return for_want_of_memory(why);
     pe_status status = pe_coding_apply(coding, data.data, data.bytes, &coded, why);
     if (status == PE_OK && coded.data != NULL) {
         pe_buffer_free(&data);
         data = coded;
-        status = pe_representation_set_coding(representation, coding, why);
+        status =
+            pe_representation_set_coding(representation, coding, &representation->metadata, why);
     }
     if (status != PE_OK) {
         pe_buffer_free(&data);
@@ -343,18 +340,11 @@ static pe_status choose_by_samples(pe_request *request, pe_problem *why)
     return PE_OK;
 }
 
-/* What is coded as a whole goes out as it is where there is no memory for the whole. */
-static pe_outcome render_as_stream(pe_request *request, pe_problem *why)
-{
-    const bool coded = request->representation->in_pieces;
-    return pe_body_stream_reply(request, coded ? coding_of(request) : PE_CODING_IDENTITY, why);
-}
-
 /* Through the cache when it is worth storing; else whole when it is small; else as a stream. */
 static pe_outcome render(pe_request *request, pe_problem *why)
 {
     const pe_representation *representation = request->representation;
-    if (work_left(request) > HEAVY_WORK && !pe_request_has_turn(request, PE_JOB_HEAVY))
+    if (work_left(request) > PE_HEAVY_WORK && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
     pe_thread_computes();
     pe_admission_spend(request, work_left(request));
@@ -369,7 +359,11 @@ static pe_outcome render(pe_request *request, pe_problem *why)
         coded ? !representation->in_pieces : bytes <= most && work_left(request) <= PE_WHOLE_WORK;
     if (outcome == PE_CONTINUE && whole)
         outcome = render_whole(request, why);
-    return outcome == PE_CONTINUE ? render_as_stream(request, why) : outcome;
+    if (outcome != PE_CONTINUE)
+        return outcome;
+    /* What is coded as a whole goes out as it is where there is no memory for the whole. */
+    return pe_body_stream_reply(
+        request, representation->in_pieces ? coding_of(request) : PE_CODING_IDENTITY, why);
 }
 
 /* ---- the story ---- */

@@ -22,12 +22,10 @@ pe_step pe_answer_resource;
  */
 pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_problem *why);
 
-/** Could the target be computed?   Errors  NOT_FOUND: no table; those of a request for it. */
-pe_status pe_precompute_check(pe_service *service, const char *target,
-                              pe_problem *why) PE_MUST_CHECK;
-
-/** Compute the target into the response cache.
- * Errors  those of pe_precompute_check; TOO_MANY_ELEMENTS: it is too large for the cache. */
-pe_status pe_precompute(pe_service *service, const char *target, pe_problem *why) PE_MUST_CHECK;
+/** Plan the target, and compute it into the response cache where it is to be stored.
+ * Errors  NOT_FOUND: no table; those of a request for it; TOO_MANY_ELEMENTS: it is too large for the
+ * cache. */
+pe_status pe_precompute(pe_service *service, const char *target, bool to_store,
+                        pe_problem *why) PE_MUST_CHECK;
 
 #endif

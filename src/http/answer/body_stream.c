@@ -237,7 +237,8 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
     if (status == PE_OK && coding != PE_CODING_IDENTITY) {
         status = pe_coder_make(coding, representation->stream, &body->coder, why);
         if (status == PE_OK)
-            status = pe_representation_set_coding(representation, coding, why);
+            status = pe_representation_set_coding(representation, coding, &representation->metadata,
+                                                  why);
     }
     if (status != PE_OK) {
         release(body);

@@ -28,8 +28,8 @@ static pe_status fail_unkept(const pe_representation *representation, pe_problem
     /* A cache takes entries of up to a quarter of what nobody holds, with what they weigh beside
      * the bytes that are sent. */
     const pe_service *service = representation->service;
-    pe_cache_stats responses, requests;
-    pe_response_cache_stats(service->responses, &responses, &requests);
+    pe_cache_stats responses;
+    pe_cache_stats_get(service->responses->responses, &responses);
     const size_t weight = pe_stored_response_weight((size_t)representation->length_max + 1,
                                                     &representation->metadata);
     return pe_fail(
@@ -44,58 +44,38 @@ static pe_status store(pe_representation *representation, uint64_t edition, cons
                        pe_problem *why)
 {
     pe_cached_response cached = {.coding = PE_CODING_IDENTITY};
-    pe_request_key raw;
+    pe_request_key raw, of_target;
     if (pe_cached_response_fits(representation)) {
         PE_TRY(pe_cached_response_get(representation, &cached, why));
     }
     if (cached.entry == NULL)
         return fail_unkept(representation, why);
     pe_response_cache_key_make(edition, target, NULL, NULL, &raw);
-    pe_cached_response_remember(representation, &raw, cached.coding);
-    pe_response_cache_key_of_target(edition, target, &raw);
-    pe_cached_response_remember(representation, &raw, cached.coding);
+    pe_response_cache_key_of_target(edition, target, &of_target);
+    pe_cached_response_remember(representation, cached.coding, &raw, &of_target);
     pe_cache_entry_unref(cached.entry);
     return PE_OK;
 }
 
-/* The parameters of a target, which a table answers. */
-static pe_status make(pe_service *service, const char *target, pe_representation **out,
-                      pe_problem *why)
+pe_status pe_precompute(pe_service *service, const char *target, bool to_store, pe_problem *why)
 {
+    const uint64_t edition = atomic_load(&service->edition);
     const size_t bytes = strcspn(target, "?");
     const char *query = target[bytes] == '?' ? target + bytes + 1 : "";
     pe_request_parameters parameters = {.query = query, .query_bytes = strlen(query)};
+    pe_representation *representation = NULL;
     char *path = strndup(target, bytes);
     if (path == NULL)
         return pe_fail_memory(why);
     parameters.resource = pe_registry_route(path, &parameters.name, &parameters.name_bytes);
     const bool table = parameters.resource != NULL && parameters.resource->kind == PE_TABLE;
-    const pe_status status = table ? pe_representation_make(service, &parameters, out, why)
-                                   : pe_fail(why, PE_NOT_FOUND, "", "no table lives at %s", path);
-    free(path);
-    return status;
-}
-
-/* Plan the target and, where it is to be stored, store it. */
-static pe_status plan_and_store(pe_service *service, const char *target, bool to_store,
-                                pe_problem *why)
-{
-    pe_representation *representation;
-    const uint64_t edition = atomic_load(&service->edition);
-    PE_TRY(make(service, target, &representation, why));
-    pe_status status = pe_representation_plan(representation, NULL, why);
+    pe_status status = table ? pe_representation_make(service, &parameters, &representation, why)
+                             : pe_fail(why, PE_NOT_FOUND, "", "no table lives at %s", path);
+    if (status == PE_OK)
+        status = pe_representation_plan(representation, NULL, why);
     if (status == PE_OK && to_store)
         status = store(representation, edition, target, why);
     pe_representation_free(representation);
+    free(path);
     return status;
-}
-
-pe_status pe_precompute_check(pe_service *service, const char *target, pe_problem *why)
-{
-    return plan_and_store(service, target, false, why);
-}
-
-pe_status pe_precompute(pe_service *service, const char *target, pe_problem *why)
-{
-    return plan_and_store(service, target, true, why);
 }

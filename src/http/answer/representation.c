@@ -119,19 +119,6 @@ static pe_status choose_format(pe_representation *representation, const char *ac
     return PE_OK;
 }
 
-/* Long keys (of long lists of positions) are not worth a place in the cache. They are only hashed
- * once more, with a coding. */
-static void shorten_key(pe_representation *representation)
-{
-    pe_buffer *key = &representation->key;
-    representation->key_is_hash = key->bytes > KEY_MAX;
-    if (!representation->key_is_hash)
-        return;
-    pe_buffer_free(key);
-    pe_buffer_str(key, representation->metadata.etag);
-    pe_buffer_str(key, "\n");
-}
-
 /* The canonical request, and what else decides the bytes. Returns where the request ends. */
 static size_t write_key(pe_representation *representation)
 {
@@ -185,7 +172,14 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
         copy[location] = '\0';
         representation->metadata.location = copy;
     }
-    shorten_key(representation);
+    /* Long keys (of long lists of positions) are not worth a place in the cache. They are only hashed
+     * once more, with a coding. */
+    representation->key_is_hash = key->bytes > KEY_MAX;
+    if (representation->key_is_hash) {
+        pe_buffer_free(key);
+        pe_buffer_str(key, representation->metadata.etag);
+        pe_buffer_str(key, "\n");
+    }
     return key->failed ? pe_fail_memory(why) : PE_OK;
 }
 
@@ -276,35 +270,34 @@ void pe_representation_free(pe_representation *representation)
 /* Bytes that are made before others may have their turn. */
 #define AT_ONCE_BYTES ((size_t)65536)
 
-/* ---- bytes ---- */
-
 /* A stream that was used is made again: the cache has the plain bytes, but no room for coded
  * ones. */
-static pe_status have_stream(pe_representation *representation, pe_problem *why)
-{
-    if (representation->stream != NULL)
-        return PE_OK;
-    return pe_stream_make(&representation->plan, &representation->rendering,
-                          &representation->stream, why);
-}
-
 pe_status pe_representation_seek(pe_representation *representation, const pe_range *range,
                                  pe_problem *why)
 {
-    pe_status status = have_stream(representation, why);
-    if (status != PE_OK || range == NULL || range->kind != PE_RANGE_PART)
-        return status;
-    status = pe_stream_seek(representation->stream, range->first, why);
+    if (representation->stream == NULL)
+        PE_TRY(pe_stream_make(&representation->plan, &representation->rendering,
+                              &representation->stream, why));
+    if (range == NULL || range->kind != PE_RANGE_PART)
+        return PE_OK;
+    const pe_status status = pe_stream_seek(representation->stream, range->first, why);
     pe_stream_limit(representation->stream, range->first + range->bytes);
     return status;
 }
 
-/* Read a stream to its end, which comes before `room` is used up. */
-static pe_status read_all(pe_stream *stream, size_t room, pe_buffer *out, pe_problem *why)
+/* All bytes of a stream, of which there are fewer than `room`: what is not written to costs nothing,
+ * and is given back. Huge pages only where all is written to: of one that is given back in part, the
+ * system keeps the rest, too. */
+static pe_status read_all(pe_stream *stream, size_t room, bool all, pe_buffer *out, pe_problem *why)
 {
     const size_t text = pe_stream_room(stream);
     const size_t some = text > AT_ONCE_BYTES ? text : AT_ONCE_BYTES;
     pe_status status = PE_OK;
+    out->data = malloc(room);
+    if (out->data == NULL)
+        return pe_fail_memory(why);
+    if (all)
+        pe_memory_use_huge_pages(out->data, room);
     for (size_t got = 1; (got > 0 || pe_stream_reduces(stream)) && status == PE_OK;) {
         const size_t left = room - out->bytes;
         status =
@@ -314,73 +307,40 @@ static pe_status read_all(pe_stream *stream, size_t room, pe_buffer *out, pe_pro
     return status;
 }
 
-/* The bytes in memory for all that they can be: what is not written to costs nothing, and is given
- * back. Huge pages only where all is written to: of one that is given back in part, the system
- * keeps the rest, too. */
-static pe_status read_into_memory(pe_stream *stream, size_t room, bool all, pe_buffer *out,
-                                  pe_problem *why)
+static pe_status code_all(pe_stream *stream, pe_coding coding, pe_buffer *out, pe_problem *why)
 {
-    out->data = malloc(room);
-    if (out->data == NULL)
-        return pe_fail_memory(why);
-    if (all)
-        pe_memory_use_huge_pages(out->data, room);
-    const pe_status status = read_all(stream, room, out, why);
-    if (status != PE_OK) {
-        pe_buffer_free(out);
-        return status;
+    size_t bytes = 1;
+    char *coded;
+    pe_coder *coder;
+    pe_status status = pe_coder_make(coding, stream, &coder, why);
+    PE_TRY(status);
+    while (bytes > 0 && status == PE_OK) {
+        status = pe_coder_read(coder, &coded, &bytes, why);
+        pe_buffer_add(out, coded, bytes);
+        free(coded);
     }
-    pe_buffer_fit(out);
-    return PE_OK;
-}
-
-/* Its bytes have been made. */
-static void end_stream(pe_representation *representation)
-{
-    pe_stream_times(representation->stream, &representation->compute, &representation->encode);
-    pe_stream_free(representation->stream);
-    representation->stream = NULL;
+    pe_coder_free(coder);
+    return status == PE_OK && out->failed ? pe_fail_memory(why) : status;
 }
 
 pe_status pe_representation_render(pe_representation *representation, const pe_range *range,
-                                   pe_buffer *out, pe_problem *why)
+                                   pe_coding in_pieces, pe_buffer *out, pe_problem *why)
 {
     const bool part = range != NULL && range->kind == PE_RANGE_PART;
     const bool known = representation->length != UINT64_MAX; /* of parts, it always is */
     const uint64_t most = part ? range->bytes : representation->length_max;
     PE_TRY(pe_representation_seek(representation, range, why));
-    const pe_status status =
-        read_into_memory(representation->stream, (size_t)most + 1, known, out, why);
-    end_stream(representation);
-    return status;
-}
-
-static pe_status code_into_memory(pe_coder *coder, pe_buffer *out, pe_problem *why)
-{
-    size_t bytes = 1;
-    while (bytes > 0) {
-        char *coded;
-        PE_TRY(pe_coder_read(coder, &coded, &bytes, why));
-        pe_buffer_add(out, coded, bytes);
-        free(coded);
-    }
-    return out->failed ? pe_fail_memory(why) : PE_OK;
-}
-
-pe_status pe_representation_code(pe_representation *representation, pe_coding coding,
-                                 pe_buffer *out, pe_problem *why)
-{
-    pe_coder *coder = NULL;
-    PE_TRY(pe_representation_seek(representation, NULL, why));
-    pe_status status = pe_coder_make(coding, representation->stream, &coder, why);
-    if (status == PE_OK)
-        status = code_into_memory(coder, out, why);
+    pe_stream *stream = representation->stream;
+    const pe_status status = in_pieces == PE_CODING_IDENTITY
+                                 ? read_all(stream, (size_t)most + 1, known, out, why)
+                                 : code_all(stream, in_pieces, out, why);
     if (status == PE_OK)
         pe_buffer_fit(out);
     else
         pe_buffer_free(out);
-    pe_coder_free(coder);
-    end_stream(representation);
+    pe_stream_times(stream, &representation->compute, &representation->encode);
+    pe_stream_free(stream);
+    representation->stream = NULL;
     return status;
 }
 
@@ -412,10 +372,9 @@ bool pe_representation_coded_tag(const pe_representation *representation, pe_cod
     return made;
 }
 
-pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
-                                       pe_problem *why)
+pe_status pe_representation_set_coding(const pe_representation *representation, pe_coding coding,
+                                       pe_metadata *metadata, pe_problem *why)
 {
-    pe_metadata *metadata = &representation->metadata;
     metadata->coding = pe_coding_name(coding);
     metadata->ranges = false;
     if (*metadata->etag != '\0' &&

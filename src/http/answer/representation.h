@@ -52,6 +52,9 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
 /** Accepts NULL. */
 void pe_representation_free(pe_representation *representation);
 
+/** Where much work begins, about a millisecond. */
+#define PE_HEAVY_WORK ((uint64_t)65536)
+
 /** Work that may be done in one go, in elements of a plain table: some tenths of a second. What
  * costs more is made in blocks while it is sent, so that it ends when its reader leaves or the
  * server stops. */
@@ -71,18 +74,16 @@ void pe_representation_key(const pe_representation *representation, pe_coding co
 bool pe_representation_coded_tag(const pe_representation *representation, pe_coding coding,
                                  char out[PE_ETAG_BYTES]);
 
-/** The metadata is from now on that of the coded representation. */
-pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
-                                       pe_problem *why) PE_MUST_CHECK;
+/** *metadata, of the representation or a copy, is from now on that of the coded one. */
+pe_status pe_representation_set_coding(const pe_representation *representation, pe_coding coding,
+                                       pe_metadata *metadata, pe_problem *why) PE_MUST_CHECK;
 
-/** Render it, or the part that the range says (NULL: the whole), into memory. Uses its stream.
- * *out is zeroed by the caller, who frees it. */
+/** Render it, or the part that the range says (NULL: the whole), into memory; in_pieces: the coding
+ * of a whole that is coded so, else IDENTITY. Uses its stream. *out is zeroed by the caller, who
+ * frees it. */
 pe_status pe_representation_render(pe_representation *representation, const pe_range *range,
-                                   pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
-
-/** The same of the whole, coded in pieces. */
-pe_status pe_representation_code(pe_representation *representation, pe_coding coding,
-                                 pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
+                                   pe_coding in_pieces, pe_buffer *out,
+                                   pe_problem *why) PE_MUST_CHECK;
 
 /** Place its stream, made again if it was used, at the first byte that the range asks for, to end
  * after the last. */

@@ -12,11 +12,6 @@
 /* The share of the bytes that the raw requests get. */
 #define REQUESTS_SHARE 16
 
-struct pe_response_cache {
-    pe_cache *responses; /* canonical request -> pe_stored_response */
-    pe_cache *requests;  /* raw request -> canonical */
-};
-
 /* A canonical request: the value of an entry of requests. */
 typedef struct canonical {
     size_t bytes;
@@ -92,49 +87,29 @@ pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_reques
     return NULL;
 }
 
-pe_cache_entry *pe_response_cache_peek(pe_response_cache *cache, const void *key, size_t key_bytes)
-{
-    return pe_cache_peek(cache->responses, key, key_bytes);
-}
-
-pe_status pe_response_cache_get(pe_response_cache *cache, const pe_cache_request *request,
-                                pe_cache_entry **out, int *hit, pe_problem *why)
-{
-    return pe_cache_get_bounded(cache->responses, request, out, hit, why);
-}
-
-/* The key of a canonical request, to be copied. */
-typedef struct canonical_key {
-    const void *key;
-    size_t bytes;
-} canonical_key;
-
-static size_t weight_of(const canonical_key *meant)
+static size_t weight_of(const pe_slice *meant)
 {
     return sizeof(canonical) + meant->bytes + PE_CACHE_BLOCK_BYTES;
 }
 
-static pe_status fill_request(void *context, void **value, size_t *bytes, pe_problem *why)
+static pe_status copy_key(void *context, void **value, size_t *bytes, pe_problem *why)
 {
-    const canonical_key *meant = context;
+    const pe_slice *meant = context;
     canonical *copy = malloc(sizeof *copy + meant->bytes);
     if (copy == NULL)
         return pe_fail_memory(why);
     copy->bytes = meant->bytes;
-    memcpy(copy->key, meant->key, meant->bytes);
+    memcpy(copy->key, meant->text, meant->bytes);
     *value = copy;
     *bytes = weight_of(meant);
     return PE_OK;
 }
 
-void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *raw,
-                                const void *key, size_t key_bytes)
+void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *raw, pe_slice key)
 {
     pe_problem why;
     pe_cache_entry *entry = NULL;
-    canonical_key meant = {key, key_bytes};
-    const pe_cache_request request = {raw->key, raw->bytes, fill_request, &meant,
-                                      weight_of(&meant)};
+    const pe_cache_request request = {raw->key, raw->bytes, copy_key, &key, weight_of(&key)};
     if (raw->bytes > 0 &&
         pe_cache_get_bounded(cache->requests, &request, &entry, NULL, &why) == PE_OK)
         pe_cache_entry_unref(entry);
@@ -144,13 +119,6 @@ size_t pe_response_cache_evict(pe_response_cache *cache, size_t bytes)
 {
     const size_t evicted = pe_cache_evict(cache->responses, bytes);
     return evicted < bytes ? evicted + pe_cache_evict(cache->requests, bytes - evicted) : evicted;
-}
-
-void pe_response_cache_stats(pe_response_cache *cache, pe_cache_stats *responses,
-                             pe_cache_stats *requests)
-{
-    pe_cache_stats_get(cache->responses, responses);
-    pe_cache_stats_get(cache->requests, requests);
 }
 
 /* ---- the stored response of a representation ---- */
@@ -176,35 +144,24 @@ typedef struct filling {
     pe_coding coding;
 } filling;
 
-static pe_status make_bytes(const filling *f, pe_buffer *out, pe_problem *why)
-{
-    if (f->coding == PE_CODING_IDENTITY)
-        return pe_representation_render(f->representation, NULL, out, why);
-    if (f->plain == NULL)
-        return pe_representation_code(f->representation, f->coding, out, why);
-    return pe_coding_apply(f->coding, f->plain->data, f->plain->bytes, out, why);
-}
-
 static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     const filling *f = context;
-    pe_representation *representation = f->representation;
-    const pe_service *service = representation->service;
     pe_buffer data = {0};
     pe_stored_response *stored;
-    const bool coded = f->coding != PE_CODING_IDENTITY;
-    PE_TRY(make_bytes(f, &data, why));
-    pe_metadata own = f->plain == NULL ? representation->metadata : f->plain->metadata;
-    const bool tagged = !coded || pe_representation_coded_tag(representation, f->coding, own.etag);
-    if (coded) {
-        own.coding = pe_coding_name(f->coding);
-        own.ranges = false;
-    }
-    if (!tagged || (own.location != NULL && (own.location = strdup(own.location)) == NULL)) {
+    pe_metadata own = f->plain == NULL ? f->representation->metadata : f->plain->metadata;
+    pe_status status =
+        f->plain == NULL ? pe_representation_render(f->representation, NULL, f->coding, &data, why)
+                         : pe_coding_apply(f->coding, f->plain->data, f->plain->bytes, &data, why);
+    if (status == PE_OK && f->coding != PE_CODING_IDENTITY)
+        status = pe_representation_set_coding(f->representation, f->coding, &own, why);
+    if (status == PE_OK && own.location != NULL && (own.location = strdup(own.location)) == NULL)
+        status = pe_fail_memory(why);
+    if (status != PE_OK) {
         pe_buffer_free(&data);
-        return pe_fail_memory(why);
+        return status;
     }
-    pe_status status = pe_stored_response_make(service, &data, &own, &stored, why);
+    status = pe_stored_response_make(f->representation->service, &data, &own, &stored, why);
     free(own.location); /* NULL once it is the response's */
     PE_TRY(status);
     *value = stored;
@@ -229,10 +186,10 @@ static pe_status get(pe_representation *representation, const pe_stored_response
         .fill = fill,
         .context = &context,
     };
-    const pe_status status = key.failed
-                                 ? pe_fail_memory(why)
-                                 : pe_response_cache_get(representation->service->responses,
-                                                         &request, &out->entry, &out->hit, why);
+    pe_cache *responses = representation->service->responses->responses;
+    const pe_status status =
+        key.failed ? pe_fail_memory(why)
+                   : pe_cache_get_bounded(responses, &request, &out->entry, &out->hit, why);
     pe_buffer_free(&key);
     return status;
 }
@@ -265,9 +222,8 @@ static pe_cache_entry *peek(const pe_representation *representation, pe_coding c
 {
     pe_buffer key = {0};
     pe_representation_key(representation, coding, &key);
-    pe_cache_entry *entry = key.failed ? NULL
-                                       : pe_response_cache_peek(representation->service->responses,
-                                                                key.data, key.bytes);
+    pe_cache *responses = representation->service->responses->responses;
+    pe_cache_entry *entry = key.failed ? NULL : pe_cache_peek(responses, key.data, key.bytes);
     pe_buffer_free(&key);
     return entry;
 }
@@ -284,12 +240,16 @@ pe_cache_entry *pe_cached_response_find(const pe_representation *representation,
     return peek(representation, *coding);
 }
 
-void pe_cached_response_remember(const pe_representation *representation, const pe_request_key *raw,
-                                 pe_coding coding)
+void pe_cached_response_remember(const pe_representation *representation, pe_coding coding,
+                                 const pe_request_key *raw, const pe_request_key *target)
 {
     pe_buffer key = {0};
+    pe_response_cache *cache = representation->service->responses;
     pe_representation_key(representation, coding, &key);
-    if (!key.failed)
-        pe_response_cache_remember(representation->service->responses, raw, key.data, key.bytes);
+    if (!key.failed) {
+        pe_response_cache_remember(cache, raw, pe_buffer_slice(&key));
+        if (representation->work > PE_HEAVY_WORK)
+            pe_response_cache_remember(cache, target, pe_buffer_slice(&key));
+    }
     pe_buffer_free(&key);
 }

@@ -19,7 +19,10 @@ typedef struct pe_representation pe_representation; /* http/answer/representatio
  *
  * Threads  any.
  */
-typedef struct pe_response_cache pe_response_cache;
+typedef struct pe_response_cache {
+    pe_cache *responses; /* canonical request -> pe_stored_response */
+    pe_cache *requests;  /* raw request -> canonical */
+} pe_response_cache;
 
 /** bytes_max 0: nothing is stored. */
 pe_status pe_response_cache_make(size_t bytes_max, pe_response_cache **out,
@@ -44,23 +47,11 @@ void pe_response_cache_key_of_target(uint64_t edition, const char *target, pe_re
  * none. Its value is a pe_stored_response. */
 pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_request_key *raw);
 
-/** The entry of the response to a canonical request, with a reference; NULL when there is none. */
-pe_cache_entry *pe_response_cache_peek(pe_response_cache *cache, const void *key, size_t key_bytes);
-
-/** The entry of a canonical request, which is the key; as pe_cache_get_bounded. The value is a
- * pe_stored_response. */
-pe_status pe_response_cache_get(pe_response_cache *cache, const pe_cache_request *request,
-                                pe_cache_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
-
 /** Remember that the raw request means this canonical one. */
-void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *raw,
-                                const void *key, size_t key_bytes);
+void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *raw, pe_slice key);
 
 /** As pe_cache_evict. */
 size_t pe_response_cache_evict(pe_response_cache *cache, size_t bytes);
-
-void pe_response_cache_stats(pe_response_cache *cache, pe_cache_stats *responses,
-                             pe_cache_stats *requests);
 
 /** Is it worth storing: a table whose bytes are surely no more than the settings allow? */
 bool pe_cached_response_fits(const pe_representation *representation);
@@ -82,8 +73,9 @@ typedef struct pe_cached_response {
 pe_status pe_cached_response_get(pe_representation *representation, pe_cached_response *out,
                                  pe_problem *why) PE_MUST_CHECK;
 
-/** Remember that a raw request means this canonical one, in this coding. */
-void pe_cached_response_remember(const pe_representation *representation, const pe_request_key *raw,
-                                 pe_coding coding);
+/** Remember that a raw request means this canonical one, in this coding; and so does its target,
+ * where the answer is much work. */
+void pe_cached_response_remember(const pe_representation *representation, pe_coding coding,
+                                 const pe_request_key *raw, const pe_request_key *target);
 
 #endif

@@ -229,7 +229,8 @@ pe_outcome pe_page_caches(pe_request *request, pe_problem *why)
 {
     pe_cache_stats responses, keys, tables;
     pe_buffer content = {0};
-    pe_response_cache_stats(request->service->responses, &responses, &keys);
+    pe_cache_stats_get(request->service->responses->responses, &responses);
+    pe_cache_stats_get(request->service->responses->requests, &keys);
     pe_tables_stats(request->service->tables, &tables);
     pe_buffer_str(&content, "{");
     write_cache("responses", &responses, &content);

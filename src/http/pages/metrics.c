@@ -430,7 +430,8 @@ static const metric_row rows[] = {
 static void take(pe_service *service, scrape *out)
 {
     out->service = service;
-    pe_response_cache_stats(service->responses, &out->cache[RESPONSES], &out->cache[REQUEST_KEYS]);
+    pe_cache_stats_get(service->responses->responses, &out->cache[RESPONSES]);
+    pe_cache_stats_get(service->responses->requests, &out->cache[REQUEST_KEYS]);
     pe_tables_stats(service->tables, &out->cache[TABLES]);
     pe_budget_stats_get(&out->budget);
     out->body_bytes = atomic_load(&service->body_bytes);
