@@ -20,7 +20,7 @@
 #include "http/connection/watchdog.h"
 #include "http/reply/raw_reply.h"
 #include "http/request/admission.h"
-#include "http/request/client_address.h"
+#include "http/connection/client_address.h"
 
 /* Accepted on one socket before the next one has its turn. */
 #define AT_ONCE 64

@@ -10,7 +10,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/clients/keys.h"
-#include "http/request/client_address.h"
+#include "http/connection/client_address.h"
+#include "http/request/admission.h"
 
 /* What a line tells. */
 typedef struct access_line {
@@ -96,7 +97,7 @@ static access_line describe(const pe_request *request, bool aborted)
     };
     if (!is_traceparent(line.traceparent))
         line.traceparent = NULL;
-    const pe_client_address client = pe_client_address_of(request);
+    const pe_client_address client = pe_admission_client(request);
     pe_client_address_text(&client, line.client);
     return line;
 }

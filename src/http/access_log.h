@@ -5,7 +5,7 @@
 
 #include <microhttpd.h>
 
-#include "http/request/client_address.h"
+#include "http/connection/client_address.h"
 #include "http/request/request.h"
 
 /** The reply is about to be sent: note how much the connection has carried so far. */

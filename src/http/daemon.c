@@ -148,7 +148,7 @@ static connection *open_connection(pe_service *service, struct MHD_Connection *m
         return NULL;
     }
     if (!proxy && place != PE_PLACE_REFUSED)
-        opened->client = pe_clients_open(service->clients, &id);
+        opened->client = pe_clients_hold(service->clients, &id, true);
     pe_watchdog_add(service->watchdog, &opened->watch, opened->inlet.socket);
     return opened;
 }
@@ -166,12 +166,12 @@ static void close_connection(pe_service *service, connection *closed)
     if (closed->watch.unheard) { /* a request of which there is no more than a part of its header */
         pe_client_address client = pe_client_address_of_peer(closed->library);
         if (closed->inlet.proxy.known)
-            client.bytes = closed->inlet.proxy.client;
+            client = closed->inlet.proxy.client;
         pe_access_log_unheard(service, &client, (unsigned)pe_status_http(PE_TIMEOUT));
     }
     pe_acceptor_wake(service->acceptor);
     clear(&closed->request);
-    pe_clients_close(service->clients, closed->client);
+    pe_clients_release(service->clients, closed->client, true);
     free(closed->request.target);
     free(closed);
 }

@@ -34,7 +34,7 @@
 #include "http/pages/pages.h"
 #include "http/reload.h"
 #include "http/reply/raw_reply.h"
-#include "http/request/client_address.h"
+#include "http/connection/client_address.h"
 #include "http/request/tally.h"
 #include "http/routes.h"
 #include "http/workers/pool.h"

@@ -16,7 +16,7 @@
 #include "http/connection/framing.h"
 #include "http/connection/inlet.h"
 #include "http/connection/proxy_header.h"
-#include "http/request/client_address.h"
+#include "http/connection/client_address.h"
 
 /* ---- framing --------------------------------------------------------------------------------- */
 

@@ -173,14 +173,15 @@ static void a_client_is_known_again(void **state)
     assert_int_equal(pe_clients_make(64, &clients, &why), PE_OK);
     const pe_client_id a = id_of(1), b = id_of(2);
     const pe_client_id key = {.bytes = {1}, .keyed = 1};
-    pe_client *one = pe_clients_hold(clients, &a), *two = pe_clients_hold(clients, &b);
-    pe_client *keyed = pe_clients_hold(clients, &key);
+    pe_client *one = pe_clients_hold(clients, &a, false),
+              *two = pe_clients_hold(clients, &b, false);
+    pe_client *keyed = pe_clients_hold(clients, &key, false);
     assert_ptr_not_equal(one, two);
     assert_ptr_not_equal(one, keyed);
-    assert_ptr_equal(pe_clients_hold(clients, &a), one);
-    pe_clients_release(clients, one);
-    pe_clients_release(clients, one);
-    assert_ptr_equal(pe_clients_hold(clients, &a), one); /* nobody has taken its place */
+    assert_ptr_equal(pe_clients_hold(clients, &a, false), one);
+    pe_clients_release(clients, one, false);
+    pe_clients_release(clients, one, false);
+    assert_ptr_equal(pe_clients_hold(clients, &a, false), one); /* nobody has taken its place */
     pe_clients_free(clients);
 }
 
@@ -193,7 +194,7 @@ static void a_full_table_stays_as_large_as_it_is(void **state)
     assert_int_equal(pe_clients_make(64, &clients, &why), PE_OK);
     for (uint32_t i = 0; i < 1000; i++) {
         const pe_client_id id = id_of(i);
-        held[i] = pe_clients_hold(clients, &id);
+        held[i] = pe_clients_hold(clients, &id, false);
         assert_non_null(held[i]);
     }
     size_t alone = 0;
@@ -205,12 +206,12 @@ static void a_full_table_stays_as_large_as_it_is(void **state)
     }
     assert_in_range(alone, 1, 64);
     for (uint32_t i = 0; i < 1000; i++)
-        pe_clients_release(clients, held[i]);
+        pe_clients_release(clients, held[i], false);
     for (uint32_t i = 1000; i < 100000; i++) {
         const pe_client_id id = id_of(i);
-        pe_client *client = pe_clients_hold(clients, &id);
+        pe_client *client = pe_clients_hold(clients, &id, false);
         assert_int_equal(atomic_load(&client->requests.full_at), 0);
-        pe_clients_release(clients, client);
+        pe_clients_release(clients, client, false);
     }
     pe_clients_free(clients);
 }
@@ -222,16 +223,16 @@ static void connections_are_counted(void **state)
     assert_int_equal(pe_clients_make(64, &clients, &why), PE_OK);
     const pe_client_id a = id_of(1), b = id_of(2);
     assert_true(pe_clients_let_in(clients, &a, 2));
-    pe_client *one = pe_clients_open(clients, &a);
+    pe_client *one = pe_clients_hold(clients, &a, true);
     assert_true(pe_clients_let_in(clients, &a, 2));
     assert_false(pe_clients_let_in(clients, &a, 2));
     assert_true(pe_clients_let_in(clients, &b, 2));
-    pe_client *two = pe_clients_open(clients, &a);
+    pe_client *two = pe_clients_hold(clients, &a, true);
     assert_ptr_equal(one, two);
     assert_false(pe_clients_let_in(clients, &a, 2));
-    pe_clients_close(clients, one);
+    pe_clients_release(clients, one, true);
     assert_true(pe_clients_let_in(clients, &a, 2));
-    pe_clients_close(clients, two);
+    pe_clients_release(clients, two, true);
     pe_clients_free(clients);
 }
 

@@ -107,36 +107,31 @@ static pthread_mutex_t *lock_set(pe_clients *clients, size_t set)
     return lock;
 }
 
-/* NULL where nothing of it is the table's to keep. */
-static pthread_mutex_t *lock_client(pe_clients *clients, const pe_client *client)
-{
-    if (client == NULL || client == &clients->rest)
-        return NULL;
-    return lock_set(clients, (size_t)(client - clients->place) / PLACES);
-}
-
-pe_client *pe_clients_hold(pe_clients *clients, const pe_client_id *id)
+pe_client *pe_clients_hold(pe_clients *clients, const pe_client_id *id, bool connection)
 {
     const size_t set = set_of(clients, id);
     pthread_mutex_t *lock = lock_set(clients, set);
     pe_client *client = find(clients, set, id);
-    if (client != &clients->rest)
+    if (client != &clients->rest) {
         client->own.holders++;
+        client->own.open += connection;
+        client->own.coming -= connection && client->own.coming > 0;
+    }
     pthread_mutex_unlock(lock);
     return client;
 }
 
-void pe_clients_release(pe_clients *clients, pe_client *client)
+/* Nothing of those who share a place is the table's to keep. */
+void pe_clients_release(pe_clients *clients, pe_client *client, bool connection)
 {
-    pthread_mutex_t *lock = lock_client(clients, client);
-    if (lock == NULL)
+    if (client == NULL || client == &clients->rest)
         return;
+    pthread_mutex_t *lock = lock_set(clients, (size_t)(client - clients->place) / PLACES);
+    client->own.open -= connection;
     client->own.holders--;
     client->own.used = pe_clock();
     pthread_mutex_unlock(lock);
 }
-
-/* ---- connections ---- */
 
 bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned most)
 {
@@ -154,29 +149,4 @@ bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned mos
     }
     pthread_mutex_unlock(lock);
     return in;
-}
-
-pe_client *pe_clients_open(pe_clients *clients, const pe_client_id *id)
-{
-    const size_t set = set_of(clients, id);
-    pthread_mutex_t *lock = lock_set(clients, set);
-    pe_client *client = find(clients, set, id);
-    if (client != &clients->rest) {
-        client->own.holders++;
-        client->own.open++;
-        client->own.coming -= client->own.coming > 0;
-    }
-    pthread_mutex_unlock(lock);
-    return client;
-}
-
-void pe_clients_close(pe_clients *clients, pe_client *client)
-{
-    pthread_mutex_t *lock = lock_client(clients, client);
-    if (lock == NULL)
-        return;
-    client->own.open--;
-    client->own.holders--;
-    client->own.used = pe_clock();
-    pthread_mutex_unlock(lock);
 }

@@ -46,19 +46,16 @@ void pe_clients_free(pe_clients *clients);
  */
 
 /**
- * The client of this name, for pe_clients_release. A new one takes the place of one that nobody
+ * The client of this name, for pe_clients_release; connection: and it has one more that is open. A new one takes the place of one that nobody
  * holds: of several, the one whose buckets are full first. Where there is none, all who come share
  * one client.
  */
-pe_client *pe_clients_hold(pe_clients *clients, const pe_client_id *id);
+pe_client *pe_clients_hold(pe_clients *clients, const pe_client_id *id, bool connection);
 /** Accepts NULL. */
-void pe_clients_release(pe_clients *clients, pe_client *client);
+void pe_clients_release(pe_clients *clients, pe_client *client, bool connection);
 
 /** May this client have one connection more, with at most `most` open? It then counts as coming,
  * until it opens or a second has passed. */
 bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned most);
-/** As pe_clients_hold and pe_clients_release, for an open connection. */
-pe_client *pe_clients_open(pe_clients *clients, const pe_client_id *id);
-void pe_clients_close(pe_clients *clients, pe_client *client);
 
 #endif

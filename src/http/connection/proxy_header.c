@@ -2,19 +2,11 @@
 /* proxy_header.c - the header of the PROXY protocol: whose connection does a proxy pass on? */
 #include "http/connection/proxy_header.h"
 
-#include <arpa/inet.h>
-#include <stdlib.h>
+#include <string.h>
 
 static bool begins(pe_slice text, const char *with, size_t bytes)
 {
     return memcmp(text.text, with, text.bytes < bytes ? text.bytes : bytes) == 0;
-}
-
-static void set_ipv4(pe_proxy_header *out, const void *ipv4)
-{
-    out->client = (struct in6_addr){0};
-    out->client.s6_addr[10] = out->client.s6_addr[11] = 0xff;
-    memcpy(out->client.s6_addr + 12, ipv4, sizeof(struct in_addr));
 }
 
 /* ---- version 1: "PROXY TCP4 192.0.2.1 198.51.100.1 56324 443" and CRLF ---- */
@@ -24,21 +16,10 @@ static void set_ipv4(pe_proxy_header *out, const void *ipv4)
 
 static const char line_begin[] = "PROXY ";
 
-static bool read_address(pe_slice word, int family, pe_proxy_header *out)
+static bool read_address(pe_slice word, bool v6, pe_client_address *out)
 {
-    char copy[INET6_ADDRSTRLEN];
-    struct in6_addr address;
-    if (word.bytes >= sizeof copy)
-        return false;
-    memcpy(copy, word.text, word.bytes);
-    copy[word.bytes] = '\0';
-    if (strlen(copy) != word.bytes || inet_pton(family, copy, &address) != 1)
-        return false;
-    if (family == AF_INET)
-        set_ipv4(out, &address);
-    else
-        out->client = address;
-    return true;
+    const bool has_colon = word.bytes > 0 && memchr(word.text, ':', word.bytes) != NULL;
+    return has_colon == v6 && pe_client_address_parse(word, out);
 }
 
 static bool is_port(pe_slice word)
@@ -54,13 +35,13 @@ static bool is_port(pe_slice word)
 }
 
 /* What follows TCP4 or TCP6: both addresses, both ports. */
-static bool read_addresses(pe_slice rest, int family, pe_proxy_header *out)
+static bool read_addresses(pe_slice rest, bool v6, pe_proxy_header *out)
 {
-    pe_proxy_header server;
+    pe_client_address server;
     const pe_slice client = pe_slice_next(&rest, ' '), own = pe_slice_next(&rest, ' ');
     const pe_slice port = pe_slice_next(&rest, ' ');
     out->known = true;
-    return read_address(client, family, out) && read_address(own, family, &server) &&
+    return read_address(client, v6, &out->client) && read_address(own, v6, &server) &&
            is_port(port) && is_port(rest);
 }
 
@@ -70,8 +51,8 @@ static pe_proxy_found read_words(pe_slice line, pe_proxy_header *out)
     pe_slice rest = {line.text + sizeof line_begin - 1, line.bytes - (sizeof line_begin - 1)};
     const pe_slice kind = pe_slice_next(&rest, ' ');
     const bool read = pe_slice_is(kind, "UNKNOWN") ||
-                      (pe_slice_is(kind, "TCP4") && read_addresses(rest, AF_INET, out)) ||
-                      (pe_slice_is(kind, "TCP6") && read_addresses(rest, AF_INET6, out));
+                      (pe_slice_is(kind, "TCP4") && read_addresses(rest, false, out)) ||
+                      (pe_slice_is(kind, "TCP6") && read_addresses(rest, true, out));
     return read ? PE_PROXY_WHOLE : PE_PROXY_NONE;
 }
 
@@ -135,14 +116,14 @@ static pe_proxy_found read_binary(pe_slice begin, pe_proxy_header *out)
         const uint8_t *addresses = bytes + START_BYTES;
         out->known = family == IPV4 || family == IPV6;
         if (family == IPV4)
-            set_ipv4(out, addresses);
+            out->client = pe_client_address_of_ipv4(addresses);
         if (family == IPV6)
-            memcpy(&out->client, addresses, sizeof out->client);
+            memcpy(&out->client.bytes, addresses, sizeof out->client.bytes);
     }
     return PE_PROXY_WHOLE;
 }
 
-static pe_proxy_found read(pe_slice begin, pe_proxy_header *out)
+static pe_proxy_found find(pe_slice begin, pe_proxy_header *out)
 {
     if (begins(begin, line_begin, sizeof line_begin - 1))
         return begin.bytes < sizeof line_begin - 1 ? PE_PROXY_PART : read_line(begin, out);
@@ -155,7 +136,7 @@ static pe_proxy_found read(pe_slice begin, pe_proxy_header *out)
 pe_proxy_found pe_proxy_header_read(pe_slice begin, pe_proxy_header *out)
 {
     pe_proxy_header header = {0};
-    const pe_proxy_found found = read(begin, &header);
+    const pe_proxy_found found = find(begin, &header);
     if (found == PE_PROXY_WHOLE)
         *out = header;
     return found;

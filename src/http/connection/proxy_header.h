@@ -3,18 +3,18 @@
 #ifndef PE_HTTP_CONNECTION_PROXY_HEADER_H
 #define PE_HTTP_CONNECTION_PROXY_HEADER_H
 
-#include <netinet/in.h>
 #include <stdbool.h>
 
 #include "base/slice.h"
+#include "http/connection/client_address.h"
 
 /** The largest that is read, with what version 2 may append. */
 #define PE_PROXY_HEADER_MAX 2048
 
 typedef struct pe_proxy_header {
-    size_t bytes;           /* of the header; what follows is the client's */
-    bool known;             /* false: the proxy speaks for itself, or names no internet address */
-    struct in6_addr client; /* IPv4 as ::ffff:a.b.c.d */
+    size_t bytes; /* of the header; what follows is the client's */
+    bool known;   /* false: the proxy speaks for itself, or names no internet address */
+    pe_client_address client;
 } pe_proxy_header;
 
 typedef enum pe_proxy_found {

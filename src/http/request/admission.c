@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "http/clients/clients.h"
 #include "http/clients/keys.h"
+#include "http/connection/proxy_header.h"
 
 /* ---- names ---- */
 
@@ -25,14 +26,41 @@ pe_client_id pe_admission_id(const pe_settings *settings, const pe_client_addres
 
 /* ---- by address ---- */
 
+static enum MHD_Result collect(void *context, enum MHD_ValueKind kind PE_UNUSED, const char *name,
+                               const char *value)
+{
+    pe_buffer *list = context;
+    if (strcasecmp(name, "X-Forwarded-For") == 0 && value != NULL) {
+        pe_buffer_str(list, ",");
+        pe_buffer_str(list, value);
+    }
+    return MHD_YES;
+}
+
+pe_client_address pe_admission_client(const pe_request *request)
+{
+    const pe_settings *settings = request->service->settings;
+    pe_client_address peer = pe_client_address_of_peer(request->connection);
+    if (settings->trusted_proxies.n == 0)
+        return peer;
+    if (request->proxy->known)
+        peer = request->proxy->client;
+    pe_buffer list = {0};
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, collect, &list);
+    const pe_client_address client =
+        pe_client_address_unwind(settings, pe_buffer_text(&list), peer);
+    pe_buffer_free(&list);
+    return client;
+}
+
 /* The connection's own client, but where others stand behind it. */
 pe_client *pe_admission_address(pe_request *request)
 {
     pe_service *service = request->service;
     if (request->client.address == NULL) {
-        const pe_client_address address = pe_client_address_of(request);
+        const pe_client_address address = pe_admission_client(request);
         const pe_client_id id = pe_admission_id(service->settings, &address);
-        request->client.address = pe_clients_hold(service->clients, &id);
+        request->client.address = pe_clients_hold(service->clients, &id, false);
         request->client.held = true;
     }
     return request->client.address;
@@ -46,21 +74,15 @@ pe_client_queues *pe_admission_queues(pe_request *request)
 
 /* ---- by key ---- */
 
-/* What follows "Bearer" in Authorization; without bytes where there is no such thing. */
-static pe_slice credentials(const pe_request *request)
-{
-    static const char scheme[] = "Bearer ";
-    const char *field = request->header[PE_HEADER_AUTHORIZATION];
-    if (field == NULL || strncasecmp(field, scheme, sizeof scheme - 1) != 0)
-        return (pe_slice){"", 0};
-    return pe_slice_of(field + strspn(field + sizeof scheme - 1, " ") + sizeof scheme - 1);
-}
-
 /* By its key. The hash is of random bits, so any part of it will do for a name; and a key that is
  * made anew begins anew. */
 static pe_status identify(pe_request *request, pe_problem *why)
 {
-    const pe_slice text = credentials(request);
+    static const char scheme[] = "Bearer ";
+    const char *field = request->header[PE_HEADER_AUTHORIZATION];
+    pe_slice text = {"", 0};
+    if (field != NULL && strncasecmp(field, scheme, sizeof scheme - 1) == 0)
+        text = pe_slice_of(field + strspn(field + sizeof scheme - 1, " ") + sizeof scheme - 1);
     const bool sent = text.bytes > 0;
     const pe_key *key = sent ? pe_keys_find(request->client.keys, text) : NULL;
     pe_client_id id = {.keyed = 1};
@@ -78,7 +100,7 @@ static pe_status identify(pe_request *request, pe_problem *why)
     if (key->disabled)
         return pe_fail(why, PE_FORBIDDEN, "", "the key %s is disabled", key->name);
     memcpy(id.bytes, key->hash, sizeof id.bytes);
-    request->client.keyed = pe_clients_hold(request->service->clients, &id);
+    request->client.keyed = pe_clients_hold(request->service->clients, &id, false);
     return PE_OK;
 }
 
@@ -238,8 +260,8 @@ void pe_admission_end(pe_request *request)
     const size_t n = missing != 0 && request->guarded ? limits_of(request, true, limits) : 0;
     for (size_t i = 0; i < n; i++)
         pe_token_bucket_settle(limits[i].bucket, &limits[i].rate, missing);
-    pe_clients_release(clients, request->client.keyed);
+    pe_clients_release(clients, request->client.keyed, false);
     if (request->client.held)
-        pe_clients_release(clients, request->client.address);
+        pe_clients_release(clients, request->client.address, false);
     pe_keys_unref(request->client.keys);
 }

@@ -4,8 +4,15 @@
 #define PE_HTTP_REQUEST_ADMISSION_H
 
 #include "http/clients/clients.h"
-#include "http/request/client_address.h"
+#include "http/connection/client_address.h"
 #include "http/request/request.h"
+
+/**
+ * The peer of the connection, or whose connection that says it is by the PROXY protocol; where
+ * trusted_proxies names this one, the last address of X-Forwarded-For that they do not name.
+ * Threads  that of the connection.
+ */
+pe_client_address pe_admission_client(const pe_request *request);
 
 /** The name by which the table of clients knows an address: its network, for IPv6. */
 pe_client_id pe_admission_id(const pe_settings *settings, const pe_client_address *address);

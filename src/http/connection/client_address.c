@@ -1,38 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* client_address.c - whose request is it, also behind proxies that are trusted? */
-#include "http/request/client_address.h"
+#include "http/connection/client_address.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-#include "base/slice.h"
-#include "http/connection/proxy_header.h"
 
 /* Bits before those of an IPv4 address. */
 #define MAPPED_BITS 96
 
 /* ---- text ---- */
 
-static pe_client_address of_ipv4(const struct in_addr *ipv4)
+pe_client_address pe_client_address_of_ipv4(const void *ipv4)
 {
     pe_client_address address = {0};
     address.bytes.s6_addr[10] = address.bytes.s6_addr[11] = 0xff;
-    memcpy(address.bytes.s6_addr + 12, ipv4, sizeof *ipv4);
+    memcpy(address.bytes.s6_addr + 12, ipv4, sizeof(struct in_addr));
     return address;
 }
 
-static bool parse(pe_slice text, pe_client_address *out)
+bool pe_client_address_parse(pe_slice text, pe_client_address *out)
 {
     char copy[INET6_ADDRSTRLEN];
     struct in_addr ipv4;
-    if (text.bytes == 0 || text.bytes >= sizeof copy)
+    if (text.bytes == 0 || text.bytes >= sizeof copy || memchr(text.text, '\0', text.bytes) != NULL)
         return false;
     memcpy(copy, text.text, text.bytes);
     copy[text.bytes] = '\0';
     if (inet_pton(AF_INET, copy, &ipv4) == 1) {
-        *out = of_ipv4(&ipv4);
+        *out = pe_client_address_of_ipv4(&ipv4);
         return true;
     }
     return inet_pton(AF_INET6, copy, &out->bytes) == 1;
@@ -65,7 +61,7 @@ static bool parse_network(const char *text, network *out)
     *out = (network){.bits = 128};
     if (strcmp(text, "unix") == 0)
         return true;
-    if (!parse((pe_slice){text, bytes}, &out->address))
+    if (!pe_client_address_parse((pe_slice){text, bytes}, &out->address))
         return false;
     if (digits == NULL)
         return true;
@@ -112,17 +108,6 @@ pe_status pe_client_address_check(const pe_settings *settings, pe_problem *why)
 
 /* ---- X-Forwarded-For ---- */
 
-static enum MHD_Result collect(void *context, enum MHD_ValueKind kind PE_UNUSED, const char *name,
-                               const char *value)
-{
-    pe_buffer *list = context;
-    if (strcasecmp(name, "X-Forwarded-For") == 0 && value != NULL) {
-        pe_buffer_str(list, ",");
-        pe_buffer_str(list, value);
-    }
-    return MHD_YES;
-}
-
 /* An item without space, brackets and port. */
 static pe_slice trim(const char *first, const char *end)
 {
@@ -149,7 +134,7 @@ pe_client_address pe_client_address_unwind(const pe_settings *settings, const ch
         while (first[-1] != ',') /* the list begins with one */
             first--;
         pe_client_address next;
-        if (!parse(trim(first, end), &next))
+        if (!pe_client_address_parse(trim(first, end), &next))
             break;
         peer = next;
         end = first - 1;
@@ -160,7 +145,8 @@ pe_client_address pe_client_address_unwind(const pe_settings *settings, const ch
 pe_client_address pe_client_address_of_socket(const struct sockaddr *address)
 {
     if (address != NULL && address->sa_family == AF_INET)
-        return of_ipv4(&((const struct sockaddr_in *)(const void *)address)->sin_addr);
+        return pe_client_address_of_ipv4(
+            &((const struct sockaddr_in *)(const void *)address)->sin_addr);
     if (address != NULL && address->sa_family == AF_INET6)
         return (pe_client_address){((const struct sockaddr_in6 *)(const void *)address)->sin6_addr};
     return (pe_client_address){0};
@@ -171,20 +157,4 @@ pe_client_address pe_client_address_of_peer(struct MHD_Connection *connection)
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return pe_client_address_of_socket(info != NULL ? info->client_addr : NULL);
-}
-
-pe_client_address pe_client_address_of(const pe_request *request)
-{
-    const pe_settings *settings = request->service->settings;
-    pe_client_address peer = pe_client_address_of_peer(request->connection);
-    if (settings->trusted_proxies.n == 0)
-        return peer;
-    if (request->proxy->known)
-        peer.bytes = request->proxy->client;
-    pe_buffer list = {0};
-    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, collect, &list);
-    const pe_client_address client =
-        pe_client_address_unwind(settings, pe_buffer_text(&list), peer);
-    pe_buffer_free(&list);
-    return client;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* client_address.h - whose request is it, also behind proxies that are trusted? */
-#ifndef PE_HTTP_REQUEST_CLIENT_ADDRESS_H
-#define PE_HTTP_REQUEST_CLIENT_ADDRESS_H
+#ifndef PE_HTTP_CONNECTION_CLIENT_ADDRESS_H
+#define PE_HTTP_CONNECTION_CLIENT_ADDRESS_H
 
+#include <microhttpd.h>
 #include <netinet/in.h>
 
-#include "http/request/request.h"
+#include "base/slice.h"
+#include "base/status.h"
+#include "config/settings.h"
 
 /** An IPv6 address, and IPv4 as ::ffff:a.b.c.d; zero where the peer has none (a unix socket). */
 typedef struct pe_client_address {
@@ -16,12 +19,10 @@ typedef struct pe_client_address {
  * none, though proxy_protocol is set. */
 pe_status pe_client_address_check(const pe_settings *settings, pe_problem *why) PE_MUST_CHECK;
 
-/**
- * The peer of the connection, or whose connection that says it is by the PROXY protocol; where
- * trusted_proxies names this one, the last address of X-Forwarded-For that they do not name.
- * Threads  that of the connection.
- */
-pe_client_address pe_client_address_of(const pe_request *request);
+/** Text as inet_pton reads it: "192.0.2.1" or "2001:db8::1". */
+bool pe_client_address_parse(pe_slice text, pe_client_address *out);
+/** Of the four bytes of an IPv4 address. */
+pe_client_address pe_client_address_of_ipv4(const void *ipv4);
 
 /** The peer of the connection itself. */
 pe_client_address pe_client_address_of_peer(struct MHD_Connection *connection);
