@@ -79,29 +79,6 @@ unsigned pe_access_log_status(const pe_request *request)
     return request->reply.http_status;
 }
 
-static access_line describe(const pe_request *request, bool aborted)
-{
-    access_line line = {
-        .request = request,
-        .status = pe_access_log_status(request),
-        .aborted = aborted,
-        .bytes = bytes_of(request, aborted),
-        .ms = (double)(pe_clock() - request->started) / PE_NANOSECONDS_PER_MS,
-        .key = request->client.key != NULL ? request->client.key->name : NULL,
-        .traceparent = field(request, "traceparent"),
-        .referer = field(request, "Referer"),
-        .agent = field(request, "User-Agent"),
-        .cache = request->cache_missed ? "miss"
-                 : request->cache_hit  ? "hit"
-                                       : NULL,
-    };
-    if (!is_traceparent(line.traceparent))
-        line.traceparent = NULL;
-    const pe_client_address client = pe_admission_client(request);
-    pe_client_address_text(&client, line.client);
-    return line;
-}
-
 /* ---- formats ---- */
 
 static pe_log_kind text_if(const char *text)
@@ -176,7 +153,25 @@ void pe_access_log_end(const pe_request *request, enum MHD_RequestTerminationCod
 {
     if (!request->service->settings->access_log)
         return;
-    const access_line line = describe(request, code != MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    const bool aborted = code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
+    access_line line = {
+        .request = request,
+        .status = pe_access_log_status(request),
+        .aborted = aborted,
+        .bytes = bytes_of(request, aborted),
+        .ms = (double)(pe_clock() - request->started) / PE_NANOSECONDS_PER_MS,
+        .key = request->client.key != NULL ? request->client.key->name : NULL,
+        .traceparent = field(request, "traceparent"),
+        .referer = field(request, "Referer"),
+        .agent = field(request, "User-Agent"),
+        .cache = request->cache_missed ? "miss"
+                 : request->cache_hit  ? "hit"
+                                       : NULL,
+    };
+    if (!is_traceparent(line.traceparent))
+        line.traceparent = NULL;
+    const pe_client_address client = pe_admission_client(request);
+    pe_client_address_text(&client, line.client);
     log_line(&line);
 }
 

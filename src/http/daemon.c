@@ -56,12 +56,6 @@ typedef struct connection {
     bool refused; /* before all of a request had arrived */
 } connection;
 
-/* False: the client has been answered past the library, and gets no more. */
-static bool enter(pe_request *request, pe_phase phase)
-{
-    return pe_watchdog_enter(request->service->watchdog, request->watch, phase, pe_clock());
-}
-
 /* ---- a connection opens and closes ---- */
 
 /* Release everything but the memory of a short target, and zero the rest. */
@@ -102,16 +96,6 @@ static size_t mapped_bytes(const pe_service *service)
     return memory > ALLOCATED_MAX ? (size_t)memory : 0;
 }
 
-static bool take_memory(connection *opened)
-{
-    if (!pe_budget_take(mapped_bytes(opened->service)))
-        return false;
-    if (pe_inlet_open(&opened->inlet))
-        return true;
-    pe_budget_give(mapped_bytes(opened->service));
-    return false;
-}
-
 /* NULL where there is no memory. Behind a proxy that is trusted stand others: it is no client, and
  * may have to say whose the connection is. One that is refused does not count for its address. */
 static connection *open_connection(pe_service *service, struct MHD_Connection *mhd)
@@ -143,7 +127,9 @@ static connection *open_connection(pe_service *service, struct MHD_Connection *m
                                .context = opened,
                                .proxied = proxy && service->settings->proxy_protocol &&
                                           place != PE_PLACE_OPERATOR};
-    if (!take_memory(opened)) {
+    const bool taken = pe_budget_take(mapped_bytes(service));
+    if (!taken || !pe_inlet_open(&opened->inlet)) {
+        pe_budget_give(taken ? mapped_bytes(service) : 0);
         free(opened);
         return NULL;
     }
@@ -205,11 +191,6 @@ static connection *connection_of(struct MHD_Connection *mhd)
     return info != NULL ? info->socket_context : NULL;
 }
 
-static connection *carrier_of(pe_request *request)
-{
-    return (connection *)((char *)request - offsetof(connection, request));
-}
-
 /* A client of TLS wants to see the certificate. */
 static int on_certificate(gnutls_session_t session, const gnutls_datum_t *authorities PE_UNUSED,
                           int n_authorities PE_UNUSED,
@@ -262,7 +243,10 @@ static enum MHD_Result send_reply(pe_request *request)
     if (request->reply_bytes >= LABELLED_BYTES)
         pe_request_set_label(request);
     pe_access_log_begin(request);
-    return enter(request, PE_PHASE_SENDING) ? pe_reply_send(request) : MHD_NO;
+    /* False: the client has been answered past the library, and gets no more. */
+    const bool sends =
+        pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_SENDING, pe_clock());
+    return sends ? pe_reply_send(request) : MHD_NO;
 }
 
 static pe_raw_way way_to(const connection *carrier)
@@ -352,7 +336,8 @@ static enum MHD_Result on_access(void *context PE_UNUSED, struct MHD_Connection 
         return MHD_NO;
     switch (request->stage) {
     case PE_STAGE_NEW:
-        return begin(carrier_of(request), method, version);
+        return begin((connection *)((char *)request - offsetof(connection, request)), method,
+                     version);
     case PE_STAGE_BODY:
         if (bytes == 0)
             return pe_flow_process(request) == PE_DEFERRED ? MHD_YES : send_reply(request);

@@ -91,48 +91,7 @@ static pe_outcome work_on(pe_request *request, pe_problem *why)
     return left ? PE_REPLIED : outcome; /* nobody waits for it */
 }
 
-static void run_job(void *context)
-{
-    pe_request *request = context;
-    pe_counters *counters = &request->service->counters;
-    const int64_t began = pe_clock();
-    pe_histogram_add(&counters->waits, began - request->next.since);
-    const pe_outcome outcome = run(request, work_on); /* deferred: another worker may have it now */
-    pe_histogram_add(&counters->work_on_requests, pe_clock() - began);
-    if (outcome != PE_DEFERRED)
-        MHD_resume_connection(request->connection);
-}
-
-static pe_outcome refuse(pe_problem *why)
-{
-    return pe_failed(pe_fail(why, PE_OVERLOADED, "", "all workers are busy and the queue is full"));
-}
-
-/* Hand the request over: from now on it is the worker's. What is refused at once need not be
- * suspended, which costs more than the refusal. */
-static pe_outcome submit(pe_request *request, pe_problem *why)
-{
-    pe_client_queues *queues = pe_admission_queues(request);
-    if (pe_pool_refuses(request->service->pool, queues, request->next.kind))
-        return refuse(why);
-    if (request->stage != PE_STAGE_WORKING) {
-        if (!pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, 0))
-            return PE_REPLIED; /* by a 408 */
-        request->stage = PE_STAGE_WORKING;
-        pe_request_set_label(request);
-        MHD_suspend_connection(request->connection);
-    }
-    request->next.since = pe_clock();
-    request->next.job =
-        (pe_job){.run = run_job, .context = request, .price = pe_request_price(request)};
-    if (pe_pool_submit(request->service->pool, queues, &request->next.job, request->next.kind))
-        return PE_DEFERRED;
-    return refuse(why);
-}
-
-/* ---- parts of a body ---- */
-
-/* The time that the part took is not the client's. */
+/* A part of a body, whose time is not the client's; the connection then goes on to receive. */
 static void go_on_receiving(pe_request *request)
 {
     request->parts_took += pe_clock() - request->next.since;
@@ -141,19 +100,54 @@ static void go_on_receiving(pe_request *request)
     MHD_resume_connection(request->connection);
 }
 
-static void run_part(void *context)
+static void run_job(void *context)
 {
     pe_request *request = context;
     pe_counters *counters = &request->service->counters;
+    const bool part = request->stage == PE_STAGE_BODY;
     const int64_t began = pe_clock();
+    pe_outcome outcome = PE_CONTINUE;
     pe_histogram_add(&counters->waits, began - request->next.since);
-    if (!is_abandoned(request)) {
+    if (!part) {
+        outcome = run(request, work_on); /* deferred: another worker may have it now */
+    } else if (!is_abandoned(request)) {
         begin_metering(request);
         request->route->part(request);
         pe_meter_end();
     }
     pe_histogram_add(&counters->work_on_requests, pe_clock() - began);
-    go_on_receiving(request);
+    if (part)
+        go_on_receiving(request);
+    else if (outcome != PE_DEFERRED)
+        MHD_resume_connection(request->connection);
+}
+
+/* From now on the request is the worker's. False when none will take it. */
+static bool hand_over(pe_request *request, pe_client_queues *queues, pe_job_kind kind,
+                      uint64_t price)
+{
+    request->next.since = pe_clock();
+    request->next.job = (pe_job){.run = run_job, .context = request, .price = price};
+    return pe_pool_submit(request->service->pool, queues, &request->next.job, kind);
+}
+
+/* What is refused at once need not be suspended, which costs more than the refusal. */
+static pe_outcome submit(pe_request *request, pe_problem *why)
+{
+    pe_client_queues *queues = pe_admission_queues(request);
+    const pe_job_kind kind = request->next.kind;
+    bool refused = pe_pool_refuses(request->service->pool, queues, kind);
+    if (!refused && request->stage != PE_STAGE_WORKING) {
+        if (!pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, 0))
+            return PE_REPLIED; /* by a 408 */
+        request->stage = PE_STAGE_WORKING;
+        pe_request_set_label(request);
+        MHD_suspend_connection(request->connection);
+    }
+    refused = refused || !hand_over(request, queues, kind, pe_request_price(request));
+    return !refused ? PE_DEFERRED
+                    : pe_failed(pe_fail(why, PE_OVERLOADED, "",
+                                        "all workers are busy and the queue is full"));
 }
 
 /* Where no worker takes it, the part grows. */
@@ -165,9 +159,7 @@ void pe_flow_take_part(pe_request *request)
         !pe_watchdog_enter(service->watchdog, request->watch, PE_PHASE_WORKING, 0))
         return;
     MHD_suspend_connection(request->connection);
-    request->next.since = pe_clock();
-    request->next.job = (pe_job){.run = run_part, .context = request, .price = request->body.bytes};
-    if (!pe_pool_submit(service->pool, queues, &request->next.job, PE_JOB_HEAVY))
+    if (!hand_over(request, queues, PE_JOB_HEAVY, request->body.bytes))
         go_on_receiving(request);
 }
 

@@ -86,16 +86,6 @@ static const pe_route resources[] = {
     [PE_TRANSFORM] = {.methods = PE_METHOD_POST, .handler = pe_answer_resource},
 };
 
-static const struct {
-    pe_method method;
-    const char *name;
-} methods[] = {
-    {PE_METHOD_GET, "GET"},
-    {PE_METHOD_HEAD, "HEAD"},
-    {PE_METHOD_POST, "POST"},
-    {PE_METHOD_OPTIONS, "OPTIONS"},
-};
-
 const pe_route *pe_routes(size_t *n)
 {
     *n = PE_LEN(routes);
@@ -129,13 +119,6 @@ bool pe_route_is_public(const pe_route *route)
 
 /* ---- numbers of routes: 0 for none, then the registry's, then those of the table ---- */
 
-static unsigned number_of(const pe_request *request)
-{
-    if (request->resource != NULL)
-        return pe_registry_number(request->resource);
-    return request->route != NULL ? PE_REGISTRY_SIZE + 1 + (unsigned)(request->route - routes) : 0;
-}
-
 unsigned pe_routes_numbers(void)
 {
     return PE_REGISTRY_SIZE + 1 + PE_LEN(routes);
@@ -154,23 +137,6 @@ void pe_route_template(unsigned number, char *out, size_t room)
 
 /* ---- finding ---- */
 
-static uint64_t body_max(const pe_settings *settings, const pe_route *route)
-{
-    const int64_t most = settings->max_body_bytes, config = settings->config_bytes_max;
-    if (route != NULL && route->handler == pe_page_verify)
-        return (uint64_t)settings->verify_max_body_bytes;
-    return (uint64_t)(route != NULL && route->configures && config < most ? config : most);
-}
-
-/* A body that is not held as a whole is taken in parts; its length must be known. */
-static size_t part_bytes(const pe_request *request)
-{
-    const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
-    const uint64_t held = (uint64_t)request->service->settings->verify_held_bytes;
-    const bool long_body = length != NULL && strtoull(length, NULL, 10) > held;
-    return long_body && request->route->part != NULL ? (size_t)(held / 4) : 0;
-}
-
 bool pe_route_find(pe_request *request)
 {
     if (request->watch->place != PE_PLACE_OPERATOR)
@@ -181,11 +147,24 @@ bool pe_route_find(pe_request *request)
     for (size_t i = 0; i < PE_LEN(routes) && request->route == NULL; i++)
         if (matches(&routes[i], request))
             request->route = &routes[i];
-    request->route_number = number_of(request);
-    const bool found = request->route != NULL;
-    request->part_bytes = request->part_at = found ? part_bytes(request) : 0;
-    request->body_max = body_max(request->service->settings, request->route);
-    return found && (request->route->methods & request->method & PE_METHOD_POST);
+    const pe_route *route = request->route;
+    const pe_settings *settings = request->service->settings;
+    request->body_max = (uint64_t)settings->max_body_bytes;
+    if (route == NULL)
+        return false;
+    request->route_number = request->resource != NULL
+                                ? pe_registry_number(request->resource)
+                                : PE_REGISTRY_SIZE + 1 + (unsigned)(route - routes);
+    if (route->handler == pe_page_verify)
+        request->body_max = (uint64_t)settings->verify_max_body_bytes;
+    else if (route->configures && settings->config_bytes_max < settings->max_body_bytes)
+        request->body_max = (uint64_t)settings->config_bytes_max;
+    /* A body that is not held as a whole is taken in parts; its length must be known. */
+    const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
+    const uint64_t held = (uint64_t)settings->verify_held_bytes;
+    if (route->part != NULL && length != NULL && strtoull(length, NULL, 10) > held)
+        request->part_bytes = request->part_at = (size_t)(held / 4);
+    return (route->methods & request->method & PE_METHOD_POST) != 0;
 }
 
 bool pe_route_is_open(const pe_request *request)
@@ -198,10 +177,10 @@ static void allow_text(const pe_route *route, char *out, size_t room)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < PE_LEN(methods); i++)
-        if ((route->methods | PE_METHOD_OPTIONS) & methods[i].method)
+    for (const struct pe_method_name *known = pe_method_names; known->name != NULL; known++)
+        if ((route->methods | PE_METHOD_OPTIONS) & known->method)
             used += (size_t)snprintf(out + used, room - used, "%s%s", used > 0 ? ", " : "",
-                                     methods[i].name);
+                                     known->name);
 }
 
 static pe_status not_found(const pe_request *request, pe_problem *why)
@@ -227,24 +206,19 @@ static pe_status not_found(const pe_request *request, pe_problem *why)
     return why->status;
 }
 
-static bool has_path(const pe_request *request, const char *path)
-{
-    const char *name;
-    size_t name_bytes;
-    bool known = pe_registry_route(path, &name, &name_bytes) != NULL;
-    for (size_t i = 0; i < PE_LEN(routes) && !known; i++)
-        known = is_served(&routes[i], listener_of(request)) &&
-                strncmp(routes[i].path, path, strlen(routes[i].path) + !routes[i].prefix) == 0;
-    return known;
-}
-
 /* A path without its version leads to that with it. False: there is none such. */
 static bool lacks_version(const pe_request *request, char *location, size_t room)
 {
-    const char *query = strchr(request->target, '?');
+    const char *query = strchr(request->target, '?'), *name;
+    const unsigned listener = listener_of(request);
+    size_t bytes;
+    if (listener == ADMIN || strlen(request->path) >= PATH_MAX_MOVED)
+        return false;
     snprintf(location, room, "/v1%s", request->path);
-    const bool known = listener_of(request) != ADMIN && strlen(request->path) < PATH_MAX_MOVED &&
-                       has_path(request, location);
+    bool known = pe_registry_route(location, &name, &bytes) != NULL;
+    for (size_t i = 0; i < PE_LEN(routes) && !known; i++)
+        known = is_served(&routes[i], listener) &&
+                strncmp(routes[i].path, location, strlen(routes[i].path) + !routes[i].prefix) == 0;
     snprintf(location, room, "/v1%s%s", request->path, query != NULL ? query : "");
     return known && strlen(request->target) + strlen("/v1") < room;
 }
@@ -257,20 +231,29 @@ static pe_outcome reply_family(pe_request *request, pe_problem *why)
     return pe_reply_json(request, &out, "no-cache", why);
 }
 
-static pe_status not_allowed(const pe_request *request, pe_problem *why)
+/* The fields that we read are allowed, and those that a browser asks for: none of them does harm.
+ * What is no list of names, which are tokens (RFC 9110, section 5.6.2), is left out. */
+static pe_outcome reply_options(pe_request *request)
 {
-    char allow[64];
+    char allow[64], fields_text[sizeof allowed_headers + ASKED_FIELDS_MAX + 2];
+    const char *asked = request->header[PE_HEADER_REQUESTED_HEADERS];
+    bool names = asked != NULL && *asked != '\0' && strlen(asked) <= ASKED_FIELDS_MAX;
+    for (const char *c = asked; names && *c != '\0'; c++)
+        names = isalnum((unsigned char)*c) || strchr("!#$%&'*+-.^_`|~, ", *c) != NULL;
+    snprintf(fields_text, sizeof fields_text, "%s%s%s", allowed_headers, names ? ", " : "",
+             names ? asked : "");
+    const bool cors = request->watch->place != PE_PLACE_OPERATOR &&
+                      *request->service->settings->cors_origin != '\0';
     allow_text(request->route, allow, sizeof allow);
-    const bool posts = (request->route->methods & PE_METHOD_POST) != 0;
-    const char *hint = "";
-    if (posts && request->method == PE_METHOD_GET)
-        hint = "; /docs has a form that sends it";
-    else if (!posts && request->method == PE_METHOD_POST)
-        hint = "; its parameters are in the query";
-    const pe_status status = pe_fail(why, PE_METHOD_NOT_ALLOWED, "", "%.200s answers %s, not %s%s",
-                                     request->path, allow, request->method_text, hint);
-    snprintf(why->allow, sizeof why->allow, "%s", allow);
-    return status;
+    const pe_field fields[] = {
+        {"Allow", allow},
+        {"Access-Control-Allow-Methods", cors ? allow : NULL},
+        {"Access-Control-Allow-Headers", cors ? fields_text : NULL},
+        {"Vary", cors ? "Access-Control-Request-Headers" : NULL},
+        {"Access-Control-Max-Age", cors ? PREFLIGHT_SECONDS : NULL},
+        {0},
+    };
+    return pe_reply_empty(request, MHD_HTTP_NO_CONTENT, fields);
 }
 
 pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
@@ -288,32 +271,19 @@ pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
         (void)not_found(request, why);
         return PE_FAILED;
     }
-    if (request->method == PE_METHOD_OPTIONS) {
-        char allow[64], fields_text[sizeof allowed_headers + ASKED_FIELDS_MAX + 2];
-        allow_text(request->route, allow, sizeof allow);
-        /* The fields that we read, and those that a browser asks for: none of them does harm. What
-         * is no list of names, which are tokens (RFC 9110, section 5.6.2), is left out. */
-        const size_t room = sizeof fields_text;
-        const char *asked = request->header[PE_HEADER_REQUESTED_HEADERS];
-        bool names = asked != NULL && *asked != '\0' && strlen(asked) <= ASKED_FIELDS_MAX;
-        for (const char *c = asked; names && *c != '\0'; c++)
-            names = isalnum((unsigned char)*c) || strchr("!#$%&'*+-.^_`|~, ", *c) != NULL;
-        snprintf(fields_text, room, "%s%s%s", allowed_headers, names ? ", " : "",
-                 names ? asked : "");
-        const bool cors = request->watch->place != PE_PLACE_OPERATOR &&
-                          *request->service->settings->cors_origin != '\0';
-        const pe_field fields[] = {
-            {"Allow", allow},
-            {"Access-Control-Allow-Methods", cors ? allow : NULL},
-            {"Access-Control-Allow-Headers", cors ? fields_text : NULL},
-            {"Vary", cors ? "Access-Control-Request-Headers" : NULL},
-            {"Access-Control-Max-Age", cors ? PREFLIGHT_SECONDS : NULL},
-            {0},
-        };
-        return pe_reply_empty(request, MHD_HTTP_NO_CONTENT, fields);
-    }
+    if (request->method == PE_METHOD_OPTIONS)
+        return reply_options(request);
     if ((route->methods & request->method) != 0)
         return route->handler(request, why);
-    (void)not_allowed(request, why);
+    char allow[64];
+    const bool posts = (route->methods & PE_METHOD_POST) != 0;
+    const char *hint =
+        posts && request->method == PE_METHOD_GET     ? "; /docs has a form that sends it"
+        : !posts && request->method == PE_METHOD_POST ? "; its parameters are in the query"
+                                                      : "";
+    allow_text(route, allow, sizeof allow);
+    (void)pe_fail(why, PE_METHOD_NOT_ALLOWED, "", "%.200s answers %s, not %s%s", request->path,
+                  allow, request->method_text, hint);
+    snprintf(why->allow, sizeof why->allow, "%s", allow);
     return PE_FAILED;
 }

@@ -208,12 +208,6 @@ static const struct {
     {offsetof(pe_settings, stream_blocks_bytes), 16},
 };
 
-static void bound(int64_t *setting, int64_t most)
-{
-    if (*setting > most)
-        *setting = most;
-}
-
 /* Sets memory_max, where it is 0, and bounds each setting of bytes by its share of it. Half of what
  * the system gives: other programs need some, and so does the system for our sockets
  * and files. */
@@ -226,9 +220,11 @@ static pe_status apply_shares(pe_settings *settings, pe_problem *why)
         return pe_fail(why, PE_INVALID_PARAMETER, "memory_max",
                        "memory_max must be at least %zu bytes, got %lld (%s)", PE_BUDGET_LEAST,
                        (long long)settings->memory_max, from);
-    for (size_t i = 0; i < PE_LEN(shares); i++)
-        bound((int64_t *)(void *)((char *)settings + shares[i].setting),
-              settings->memory_max / shares[i].parts);
+    for (size_t i = 0; i < PE_LEN(shares); i++) {
+        int64_t *setting = (int64_t *)(void *)((char *)settings + shares[i].setting);
+        const int64_t most = settings->memory_max / shares[i].parts;
+        *setting = *setting < most ? *setting : most;
+    }
     pe_log(PE_LOG_INFO, "memory",
            (pe_log_member[]){{PE_LOG_NUMBER, "memory_max", .number = settings->memory_max},
                              {PE_LOG_TEXT, "from", .text = from},

@@ -145,15 +145,6 @@ typedef struct look {
     bool more; /* there may be */
 } look;
 
-/* May there be more? A record is as long as its sender likes, and after one the library looks again
- * by itself; but not after none. */
-static bool may_go_on(const pe_inlet *inlet, const look *l, size_t room)
-{
-    if (inlet->session == NULL)
-        return l->got == (ssize_t)room;
-    return l->got > 0 && l->given == 0 && inlet->held.passed == 0;
-}
-
 /* Read where the library wants it or, behind what is held, there. Sets l->got and l->more. */
 static void receive_some(pe_inlet *inlet, look *l)
 {
@@ -172,10 +163,13 @@ static void receive_some(pe_inlet *inlet, look *l)
         held->bytes += (size_t)l->got;
     inlet->status = pe_framing_read(&inlet->framing, &inlet->limits, straight ? &straightly : held);
     l->given += straightly.passed;
-    if (!straight || hold(inlet, &straightly))
-        l->more = may_go_on(inlet, l, room);
-    else
+    if (straight && !hold(inlet, &straightly))
         l->got = end_with(inlet, ECONNRESET);
+    else if (inlet->session == NULL)
+        l->more = l->got == (ssize_t)room;
+    else /* a record is as long as its sender likes; after one the library looks again by itself, but
+          * not after none */
+        l->more = l->given == 0 && held->passed == 0;
 }
 
 /* As much as the library wants, or there is: after a short look it waits for the next event, so

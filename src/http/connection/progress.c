@@ -13,30 +13,6 @@
 
 #include "base/clock.h"
 
-static bool is_silent(pe_progress *progress, const pe_progress_rules *rules,
-                      const pe_progress_sample *sample)
-{
-    if (sample->bytes != progress->moved) {
-        progress->moved = sample->bytes;
-        progress->moved_at = sample->now;
-    }
-    return rules->silence > 0 && sample->now - progress->moved_at >= rules->silence;
-}
-
-/* At the end of a window; then the next one begins. */
-static bool is_below_rate(pe_progress *progress, const pe_progress_rules *rules,
-                          const pe_progress_sample *sample)
-{
-    const int64_t time = sample->now - progress->window_at;
-    if (rules->rate_min == 0 || time < rules->window)
-        return false;
-    const double seconds = (double)time / PE_NANOSECONDS_PER_SECOND;
-    const uint64_t bytes = sample->bytes - progress->window_bytes;
-    progress->window_at = sample->now;
-    progress->window_bytes = sample->bytes;
-    return (double)bytes < (double)rules->rate_min * seconds;
-}
-
 bool pe_progress_is_slow(pe_progress *progress, const pe_progress_rules *rules,
                          const pe_progress_sample *sample)
 {
@@ -47,7 +23,21 @@ bool pe_progress_is_slow(pe_progress *progress, const pe_progress_rules *rules,
                                   .window_bytes = sample->bytes};
         return false;
     }
-    return is_silent(progress, rules, sample) || is_below_rate(progress, rules, sample);
+    if (sample->bytes != progress->moved) {
+        progress->moved = sample->bytes;
+        progress->moved_at = sample->now;
+    }
+    if (rules->silence > 0 && sample->now - progress->moved_at >= rules->silence)
+        return true;
+    /* The rate is judged at the end of a window; then the next one begins. */
+    const int64_t time = sample->now - progress->window_at;
+    if (rules->rate_min == 0 || time < rules->window)
+        return false;
+    const double seconds = (double)time / PE_NANOSECONDS_PER_SECOND;
+    const uint64_t bytes = sample->bytes - progress->window_bytes;
+    progress->window_at = sample->now;
+    progress->window_bytes = sample->bytes;
+    return (double)bytes < (double)rules->rate_min * seconds;
 }
 
 /* False: it is no TCP, or the system is too old. */

@@ -143,19 +143,14 @@ static pe_status open_path(const char *path, pe_socket *out, pe_problem *why)
 
 /* ---- a place ---- */
 
-static bool parse_port(const char *digits, int *out)
-{
-    if (*digits == '\0' || strlen(digits) > 5 || digits[strspn(digits, "0123456789")] != '\0')
-        return false;
-    *out = (int)strtol(digits, NULL, 10);
-    return *out <= 65535;
-}
-
 /* "host:port" or "[host]:port". */
 static bool split_place(const char *place, pe_socket_place *out)
 {
-    const char *colon = strrchr(place, ':');
-    if (colon == NULL || !parse_port(colon + 1, &out->port))
+    const char *colon = strrchr(place, ':'), *port = colon != NULL ? colon + 1 : "";
+    if (*port == '\0' || strlen(port) > 5 || port[strspn(port, "0123456789")] != '\0')
+        return false;
+    out->port = (int)strtol(port, NULL, 10);
+    if (out->port > 65535)
         return false;
     const bool bracketed = *place == '[' && colon > place + 1 && colon[-1] == ']';
     const char *first = place + bracketed;

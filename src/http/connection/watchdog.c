@@ -422,16 +422,6 @@ static bool goes_before(const nominee *one, const nominee *other)
     return one->rank != other->rank ? one->rank < other->rank : one->since < other->since;
 }
 
-/* False: it stays. */
-static bool may_drop(const pe_watchdog *watchdog, pe_watch *watch, nominee *out)
-{
-    const uint_fast64_t state = atomic_load(&watch->state);
-    const pe_phase phase = phase_in(state);
-    const uint64_t until = state >> PHASE_BITS;
-    *out = (nominee){watch, state, ranks[phase], until - (uint64_t)watchdog->deadlines.of[phase]};
-    return out->rank > 0 && until < NEVER && !watch->dropped;
-}
-
 /* Among the first ones, if it is one of them: sorted by insertion. */
 static void nominate(nominees *silent, const nominee *one)
 {
@@ -450,10 +440,15 @@ static void nominate(nominees *silent, const nominee *one)
 static void nominate_all(pe_watchdog *watchdog, pe_place place)
 {
     nominees *silent = &watchdog->silent[place];
-    nominee one;
-    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
-        if (watch->place == place && may_drop(watchdog, watch, &one))
+    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
+        const uint_fast64_t state = atomic_load(&watch->state);
+        const pe_phase phase = phase_in(state);
+        const uint64_t until = state >> PHASE_BITS;
+        const nominee one = {watch, state, ranks[phase],
+                             until - (uint64_t)watchdog->deadlines.of[phase]};
+        if (watch->place == place && one.rank > 0 && until < NEVER && !watch->dropped)
             nominate(silent, &one);
+    }
     for (unsigned i = 0; i < silent->n; i++)
         silent->of[i].watch->nominated = i + 1;
 }

@@ -203,17 +203,16 @@ static uint64_t requests_of(const pe_tally_sum *sum)
  * OpenTelemetry's conventions. */
 static void write_series(void *context, const pe_tally_sum *sum)
 {
-    static const char *const methods[] = {
-        [PE_METHOD_OTHER] = "_OTHER", [PE_METHOD_GET] = "GET",         [PE_METHOD_HEAD] = "HEAD",
-        [PE_METHOD_POST] = "POST",    [PE_METHOD_OPTIONS] = "OPTIONS",
-    };
+    const struct pe_method_name *known = pe_method_names;
+    while (known->name != NULL && known->method != sum->method)
+        known++;
     const series_reading *reading = context;
     const scrape *from = reading->from;
     const metric_row *row = reading->row;
     char labels[256];
     snprintf(labels, sizeof labels,
              "http_request_method=\"%s\",http_route=\"%s\",http_response_status_code=\"%u\"",
-             methods[sum->method], sum->route, sum->status);
+             known->name != NULL ? known->name : "_OTHER", sum->route, sum->status);
     if (row->type == METRIC_HISTOGRAM) {
         histogram(from, row, labels, sum->bucket, sum->nanoseconds);
     } else {

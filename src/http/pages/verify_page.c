@@ -407,7 +407,7 @@ void pe_page_verify_part(pe_request *request)
     if (request->parts == NULL && !begin(request))
         return;
     if (compare_rows(request, &why) != PE_OK)
-        pe_body_refuse(request);
+        pe_body_refuse(request, PE_OVERLOADED);
     else
         request->part_at = pe_arriving_held_bytes(request->parts) + request->part_bytes;
 }

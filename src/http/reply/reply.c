@@ -89,13 +89,6 @@ static void end_line(pe_buffer *content)
         pe_buffer_str(content, "\n");
 }
 
-/* Printable ASCII: a picture's letters, and sound XML. */
-static void put_plain(const char *text, pe_buffer *out)
-{
-    for (; *text != '\0'; text++)
-        pe_buffer_add(out, *text >= ' ' && *text <= '~' ? text : "?", 1);
-}
-
 /* Is it a refusal that has to cost nothing, or for which memory is short? */
 static bool is_brief(pe_status status)
 {
@@ -124,7 +117,8 @@ static const char *draw_problem(const pe_request *request, const pe_problem *pro
         return NULL;
     if (!format->is_figure)
         return NULL;
-    put_plain(problem->detail, &sentence);
+    for (const char *c = problem->detail; *c != '\0'; c++) /* letters of pictures, and sound XML */
+        pe_buffer_add(&sentence, *c >= ' ' && *c <= '~' ? c : "?", 1);
     pe_format_sentence(format, &options, pe_status_title(problem->status),
                        pe_buffer_text(&sentence), out);
     pe_buffer_free(&sentence);
@@ -190,14 +184,20 @@ static void release_entry(void *entry)
     pe_cache_entry_unref(entry);
 }
 
-pe_outcome pe_reply_held(pe_request *request, const void *data, size_t bytes, pe_cache_entry *entry,
-                         const pe_field *fields)
+struct MHD_Response *pe_response_held(const void *data, size_t bytes, pe_cache_entry *entry)
 {
     /* The library's argument lacks a const that its documentation promises. */
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
         bytes, (void *)(uintptr_t)data, release_entry, entry);
     if (response == NULL)
         pe_cache_entry_unref(entry);
+    return response;
+}
+
+pe_outcome pe_reply_held(pe_request *request, const void *data, size_t bytes, pe_cache_entry *entry,
+                         const pe_field *fields)
+{
+    struct MHD_Response *response = pe_response_held(data, bytes, entry);
     request->reply_bytes = bytes;
     pe_header_fields_add_all(response, fields);
     return pe_reply_decide(request, MHD_HTTP_OK, response);

@@ -24,7 +24,9 @@ pe_outcome pe_reply_content(pe_request *request, unsigned http_status, pe_buffer
 pe_outcome pe_reply_json(pe_request *request, pe_buffer *content, const char *cache_control,
                          pe_problem *why);
 
-/** Bytes that an entry of a cache holds, whose reference is taken; NULL: they are constant. */
+/** A response of bytes that an entry of a cache holds, whose reference is taken (NULL: they are
+ * constant); and the reply with it. */
+struct MHD_Response *pe_response_held(const void *data, size_t bytes, struct pe_cache_entry *entry);
 pe_outcome pe_reply_held(pe_request *request, const void *data, size_t bytes,
                          struct pe_cache_entry *entry, const pe_field *fields);
 

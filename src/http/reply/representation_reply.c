@@ -56,11 +56,6 @@ static bool may_share(const pe_request *request, const pe_stored_response *store
            !atomic_load(&request->service->draining) && fits_location(request, &stored->metadata);
 }
 
-static void release_entry(void *entry)
-{
-    pe_cache_entry_unref(entry);
-}
-
 pe_outcome pe_reply_stored(pe_request *request, pe_cache_entry *entry, const char *timing)
 {
     pe_stored_response *stored = pe_cache_entry_value(entry);
@@ -74,12 +69,9 @@ pe_outcome pe_reply_stored(pe_request *request, pe_cache_entry *entry, const cha
         request->reply = (pe_reply){MHD_HTTP_OK, stored->shared, entry};
         return PE_REPLIED;
     }
-    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
-        bytes, stored->data + first, release_entry, entry);
-    if (response == NULL) {
-        pe_cache_entry_unref(entry);
+    struct MHD_Response *response = pe_response_held(stored->data + first, bytes, entry);
+    if (response == NULL)
         return PE_REPLIED;
-    }
     if (request->wants_digest)
         pe_header_fields_add(response, "Repr-Digest",
                              pe_stored_response_digest(request->service, stored));

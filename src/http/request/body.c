@@ -68,19 +68,16 @@ void pe_body_forget(pe_request *request, size_t at, size_t bytes)
     give_back(request, bytes);
 }
 
-/* Of one address; a body of the largest size finds room whatever the setting is. */
-static size_t address_max(const pe_request *request)
-{
-    const uint64_t most = (uint64_t)request->service->settings->body_bytes_per_address;
-    const uint64_t one = most_of(request);
-    return most == 0 ? SIZE_MAX : (size_t)(most > one ? most : one);
-}
-
 /* Count bytes among those that all requests hold, and those of this address; false when there would
  * be too many. Large bodies leave room for small ones, and routes that take larger ones leave all
  * of it to the others: theirs have half of the memory. */
 static bool reserve(pe_request *request, size_t bytes)
 {
+    /* Of one address; a body of the largest size finds room whatever the setting is. */
+    const uint64_t one = most_of(request);
+    const uint64_t by_address = (uint64_t)request->service->settings->body_bytes_per_address;
+    const size_t own_max =
+        by_address == 0 ? SIZE_MAX : (size_t)(by_address > one ? by_address : one);
     pe_service *service = request->service;
     pe_client *client = pe_admission_address(request);
     const bool large = takes_more(request);
@@ -92,20 +89,14 @@ static bool reserve(pe_request *request, size_t bytes)
     const size_t own = atomic_fetch_add(&client->body_bytes, bytes) + bytes;
     const size_t larger = atomic_fetch_add(&service->large_body_bytes, large ? bytes : 0);
     const size_t held = large ? larger + bytes : all > larger ? all - larger : 0;
-    return held <= most - kept && own <= address_max(request);
+    return held <= most - kept && own <= own_max;
 }
 
-/* Stop keeping the body; what still comes is drained. */
-static void drop(pe_request *request, pe_status reason)
+void pe_body_refuse(pe_request *request, pe_status reason)
 {
     request->keeps_body = false;
     request->body_refused = reason;
     pe_body_release(request);
-}
-
-void pe_body_refuse(pe_request *request)
-{
-    drop(request, PE_OVERLOADED);
 }
 
 /*
@@ -132,11 +123,9 @@ pe_status pe_body_receive(pe_request *request, const char *upload, size_t bytes,
     if (!request->keeps_body)
         return PE_OK;
     if (request->body_arrived > request->body_max)
-        drop(request, PE_BODY_TOO_LARGE);
-    else if (!reserve(request, bytes))
-        drop(request, PE_OVERLOADED);
-    else if (!keep(request, upload, bytes))
-        drop(request, PE_OVERLOADED);
+        pe_body_refuse(request, PE_BODY_TOO_LARGE);
+    else if (!reserve(request, bytes) || !keep(request, upload, bytes))
+        pe_body_refuse(request, PE_OVERLOADED);
     return PE_OK;
 }
 

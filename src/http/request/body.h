@@ -23,8 +23,8 @@ pe_status pe_body_check(const pe_request *request, pe_problem *why) PE_MUST_CHEC
 /** So many bytes at a place have been used: they are no more held. */
 void pe_body_forget(pe_request *request, size_t at, size_t bytes);
 
-/** Hold nothing of the body, which is refused by OVERLOADED when all of it has come. */
-void pe_body_refuse(pe_request *request);
+/** Hold nothing of the body: what still comes is drained, and pe_body_check has this reason. */
+void pe_body_refuse(pe_request *request, pe_status reason);
 
 /** Release what is held of the body. */
 void pe_body_release(pe_request *request);

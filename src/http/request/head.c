@@ -58,21 +58,12 @@ void pe_target_split(pe_request *request)
 
 void pe_target_read_method(pe_request *request, const char *method)
 {
-    static const struct {
-        const char *name;
-        pe_method method;
-    } known[] = {
-        {"GET", PE_METHOD_GET},
-        {"HEAD", PE_METHOD_HEAD},
-        {"POST", PE_METHOD_POST},
-        {"OPTIONS", PE_METHOD_OPTIONS},
-    };
     size_t bytes = strnlen(method, sizeof request->method_text - 1);
     memcpy(request->method_text, method, bytes);
     request->method_text[bytes] = '\0';
-    for (size_t i = 0; i < PE_LEN(known); i++)
-        if (strcmp(method, known[i].name) == 0)
-            request->method = known[i].method;
+    for (const struct pe_method_name *known = pe_method_names; known->name != NULL; known++)
+        if (strcmp(method, known->name) == 0)
+            request->method = known->method;
 }
 
 /* ---- its fields ---- */

@@ -22,21 +22,6 @@ static bool read_number(const char **at, uint64_t *out)
     return digits > 0;
 }
 
-static void set_part(pe_range *out, uint64_t first, uint64_t last, uint64_t length)
-{
-    out->kind = PE_RANGE_PART;
-    out->first = first;
-    out->bytes = last - first + 1;
-    snprintf(out->text, sizeof out->text, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, last,
-             length);
-}
-
-static void set_nowhere(pe_range *out, uint64_t length)
-{
-    out->kind = PE_RANGE_NOWHERE;
-    snprintf(out->text, sizeof out->text, "bytes */%" PRIu64, length);
-}
-
 /* "a-b", "a-" or "-n": positions, or the last n bytes. */
 static void read_one(const char *at, uint64_t length, pe_range *out)
 {
@@ -53,10 +38,17 @@ static void read_one(const char *at, uint64_t length, pe_range *out)
         first = last == 0 ? length : first; /* the last no bytes: nowhere */
         last = UINT64_MAX;
     }
-    if (first >= length)
-        set_nowhere(out, length);
-    else
-        set_part(out, first, has_first && has_last && last < length ? last : length - 1, length);
+    if (first >= length) {
+        out->kind = PE_RANGE_NOWHERE;
+        snprintf(out->text, sizeof out->text, "bytes */%" PRIu64, length);
+        return;
+    }
+    last = has_first && has_last && last < length ? last : length - 1;
+    out->kind = PE_RANGE_PART;
+    out->first = first;
+    out->bytes = last - first + 1;
+    snprintf(out->text, sizeof out->text, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, last,
+             length);
 }
 
 void pe_range_read(const char *range, const char *if_range, const char *etag, uint64_t length,

@@ -13,6 +13,12 @@
 #include "base/clock.h"
 #include "http/connection/progress.h"
 
+const struct pe_method_name pe_method_names[] = {{PE_METHOD_GET, "GET"},
+                                                 {PE_METHOD_HEAD, "HEAD"},
+                                                 {PE_METHOD_POST, "POST"},
+                                                 {PE_METHOD_OPTIONS, "OPTIONS"},
+                                                 {0}};
+
 /* ---- its id ---- */
 
 #define ID_LENGTH_MAX 128

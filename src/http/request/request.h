@@ -37,6 +37,12 @@ typedef enum pe_method {
     PE_METHOD_OPTIONS = 8
 } pe_method;
 
+/** The known ones; name NULL past the last. */
+extern const struct pe_method_name {
+    pe_method method;
+    const char *name;
+} pe_method_names[];
+
 /* X(enumerator, field name, at most once). Fields that are lists may repeat (RFC 9110, 5.3) and are
  * joined by commas. Of others two readers could take another, so that a second one is refused; a
  * second Range, If-Range or X-Request-Id makes the first one invalid, and those are ignored. */
