@@ -122,7 +122,8 @@ static void check_part(pe_request *request, pe_representation *representation,
                   representation->metadata.etag, representation->length, &range);
     if (!representation->metadata.ranges || range.kind != PE_RANGE_PART)
         return;
-    FUZZ_PROMISE(pe_representation_render(representation, &range, &part, &why) == PE_OK);
+    FUZZ_PROMISE(
+        pe_representation_render(representation, &range, PE_CODING_IDENTITY, &part, &why) == PE_OK);
     FUZZ_PROMISE(part.bytes == range.bytes);
     FUZZ_PROMISE(memcmp(part.data, whole->data + range.first, part.bytes) == 0);
     pe_buffer_free(&part);
@@ -171,7 +172,7 @@ static pe_status answer(pe_request *request, pe_problem *why)
     check_location(representation);
     if (representation->length_max > WORK_MAX * 32)
         return PE_OK;
-    status = pe_representation_render(representation, NULL, &whole, why);
+    status = pe_representation_render(representation, NULL, PE_CODING_IDENTITY, &whole, why);
     FUZZ_PROMISE(status == PE_OK);
     check_bytes(representation, &whole);
     check_part(request, representation, &whole);
