@@ -20,6 +20,8 @@
 #define SAMPLED_ROWS  64   /* at most: they tell whether the others are worth a look */
 #define SAMPLED_ERROR 0.25 /* of the part of them that have a position */
 #define OWN_SHARE     0.8  /* of the quality, where measured frequencies tell positions */
+#define LONE          512  /* of waves that were sent alone */
+#define LONE_NOISE    0.5  /* radians by which these may be off */
 #define FEW_ROWS      2048 /* that are looked at, though none of the sampled ones has a position */
 
 /* Units of work: the frequency of a pair, from all its samples. */
@@ -114,19 +116,52 @@ static double median_turn(const pe_reading_source *s, const pe_reading *r, size_
     return result;
 }
 
+/* Of lone waves x[k] + x[k + 2 lag] = 2 cos(turn) x[k + lag]. Which way they turn is not told. Zeros do
+ * not turn. */
+static double lone_turn(const pe_reading_source *s, const pe_reading *r, size_t pair, size_t lag,
+                        double expected, double *share)
+{
+    double sum = 0, size = 0, n = 0;
+    const size_t last = s->rows > 2 * lag ? s->rows - 2 * lag : 0, stride = last / LONE + 1;
+    for (size_t k = 0; k < last; k += stride) {
+        double x[3];
+        for (size_t e = 0; e < PE_LEN(x); e++) {
+            const pe_complex z = pe_reading_pair(s, s->row[k + e * lag], pair);
+            x[e] = z.re + z.im;
+        }
+        if (!keeps_step(s, r, k, 2 * lag) || !isfinite(x[0] + x[1] + x[2]))
+            continue;
+        sum += x[1] * (x[0] + x[2]);
+        size += 2 * x[1] * x[1];
+        n++;
+    }
+    const double angle = size > 0 ? acos(fmax(-1, fmin(1, sum / size))) : 0;
+    const double on = pe_reading_wrap(angle - expected), back = pe_reading_wrap(-angle - expected);
+    *share = n > 0 ? 1 : 0;
+    return expected + (fabs(back) < fabs(on) ? back : on);
+}
+
+static double turn_over(const pe_reading_source *s, const pe_reading *r, size_t pair, size_t lag,
+                        double expected, double *share)
+{
+    return s->lone ? lone_turn(s, r, pair, lag, expected, share)
+                   : median_turn(s, r, pair, lag, expected, share);
+}
+
 /* Ever longer distances tell the frequency ever more precisely. */
 static double measure_frequency(const pe_reading_source *s, const pe_reading *r, size_t pair)
 {
     const double step = r->step;
     double share, w = r->frequency[pair];
-    const double turn = median_turn(s, r, pair, 1, 0, &share);
+    const double turn = turn_over(s, r, pair, 1, w * step, &share);
     if (step == 0 || share < LEAST_SHARE)
         return PE_NOWHERE;
     w += pe_reading_wrap(turn - w * step) / step;
     for (size_t lag = 2; lag <= s->rows / 2; lag *= 2) {
         const double over = (double)lag * step;
-        const double more = median_turn(s, r, pair, lag, w * over, &share) - w * over;
-        if (share < LEAST_SHARE || fabs(more) > 4 * turn_noise(s, r, pair) + 0.02 * fabs(w * over))
+        const double more = turn_over(s, r, pair, lag, w * over, &share) - w * over;
+        const double noise = 4 * turn_noise(s, r, pair) + 0.02 * fabs(w * over);
+        if (share < LEAST_SHARE || fabs(more) > (s->lone ? LONE_NOISE : noise))
             break;
         w += more / over;
     }
@@ -146,7 +181,7 @@ static double anchored(const pe_reading_source *s, const pe_reading *r, size_t p
     for (size_t t = 0; t < r->tokens && n < SAMPLES; t += stride) {
         const double p = r->claimed[t];
         if (p != 0 && r->position[t] == p && known * fabs(p) < 1)
-            off[n++] = pe_reading_wrap(pe_phase_of(pe_reading_pair(s, t, pair)) - w * p) / p;
+            off[n++] = pe_reading_off(s, pe_reading_phase(s, t, pair), w * p) / p;
     }
     if (n < 8)
         return w;
@@ -239,7 +274,7 @@ static bool measure(pe_reading_source *s, const pe_reading_least *least, pe_read
 {
     const size_t stride = r->tokens / SAMPLED_ROWS + 1;
     double own = 0;
-    r->amplitude = pe_reading_size(s, r);
+    r->amplitude = s->amplitude = pe_reading_size(s, r);
     r->steady = pe_reading_steady(s, r);
     r->step = usual_step(r);
     sort_pairs(r->frequency, s);
@@ -283,17 +318,10 @@ static pe_status make_arrays(pe_reading *r, pe_problem *why)
 static pe_status read_with(const pe_comparison *of, const pe_expect *expect,
                            const pe_reading_least *least, pe_reading *out, pe_problem *why)
 {
-    const pe_geometry *g = &expect->geometry;
-    pe_reading_source s = {.view = of->view,
-                           .at = *g,
-                           .pairs = g->cos_n < g->sin_n ? g->cos_n : g->sin_n,
-                           .roundoff = pe_reading_roundoff(of->view),
-                           .cosine = pe_guess_cosine_sign(of->guess),
-                           .sine = pe_guess_sine_sign(of->guess),
-                           .exchanged = of->view->rotated && of->guess->distortion.exchanged};
+    pe_reading_source s = pe_reading_source_of(of->view, of->guess, &expect->geometry);
     out->tokens = of->view->tokens;
     out->pairs = s.pairs;
-    out->roundoff = s.roundoff;
+    out->roundoff = pe_reading_roundoff(of->view);
     out->claimed_amplitude = expect->amplitude;
     s.order = calloc(s.pairs + out->tokens + 1, sizeof *s.order);
     s.row = s.order != NULL ? s.order + s.pairs : NULL;

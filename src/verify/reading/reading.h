@@ -66,10 +66,16 @@ typedef struct pe_reading_source {
     bool placed;         /* rows have positions */
     double cosine, sine; /* their signs */
     bool exchanged;      /* vectors were turned by one for the other */
-    double roundoff;     /* of elements */
+    bool lone, cosines;  /* cosines were sent, or sines, and not both */
+    double amplitude;    /* as measured */
+    double roundoff;     /* of elements; of lone ones that of a phase where it turns back */
     size_t *row,
         rows; /* [rows] of one block with order: those that are not the row before once more */
 } pe_reading_source;
+
+/** Pairs of an upload where a guess puts them, before what is measured of them. */
+pe_reading_source pe_reading_source_of(const pe_upload_view *view, const pe_guess *guess,
+                                       const pe_geometry *at);
 
 static inline double pe_reading_wrap(double angle)
 {
@@ -89,13 +95,17 @@ static inline double pe_phase_of(pe_complex z)
 /** Pair i of a token: of vectors, how the rows of the token turned. */
 pe_complex pe_reading_pair(const pe_reading_source *s, size_t token, size_t i);
 
-/** Phases of the pairs of a token; NAN: a pair has none. */
-void pe_reading_phases(const pe_reading_source *s, size_t token, double *row);
+/** The phase of pair i of a token; NAN: it has none. Of a lone wave it is one of two. */
+double pe_reading_phase(const pe_reading_source *s, size_t token, size_t i);
+/** How far a phase is from an angle; of a lone wave the nearer one. */
+double pe_reading_off(const pe_reading_source *s, double phase, double angle);
 
-/** The median length of a pair; of vectors, how much longer they have become. */
+/** The median length of a pair; of vectors, how much longer they have become; of lone waves the largest
+ * one of most rows. */
 double pe_reading_size(const pe_reading_source *s, const pe_reading *r);
 
-/** The part of the pairs that are as long as r->amplitude, with copies that agree. */
+/** The part of the pairs that are as long as r->amplitude, or lone waves no larger, with copies that
+ * agree. */
 double pe_reading_steady(const pe_reading_source *s, const pe_reading *r);
 
 /** Of elements, which may have been rounded before they went on in a wider type. */

@@ -9,6 +9,22 @@
 #include "verify/mistakes/sequence.h"
 #include "verify/upload/grain.h"
 
+pe_reading_source pe_reading_source_of(const pe_upload_view *view, const pe_guess *guess,
+                                       const pe_geometry *at)
+{
+    const bool lone = view->unsent_n > 0;
+    const double roundoff = pe_reading_roundoff(view);
+    return (pe_reading_source){.view = view,
+                               .at = *at,
+                               .pairs = at->cos_n < at->sin_n ? at->cos_n : at->sin_n,
+                               .roundoff = lone ? sqrt(2 * roundoff) : roundoff,
+                               .lone = lone,
+                               .cosines = pe_upload_view_is_sent(view, at->cos_at),
+                               .cosine = pe_guess_cosine_sign(guess),
+                               .sine = pe_guess_sine_sign(guess),
+                               .exchanged = view->rotated && guess->distortion.exchanged};
+}
+
 pe_complex pe_reading_pair(const pe_reading_source *s, size_t token, size_t i)
 {
     const pe_upload_view *view = s->view;
@@ -32,12 +48,21 @@ pe_complex pe_reading_pair(const pe_reading_source *s, size_t token, size_t i)
     return size > 0 ? (pe_complex){s->cosine * wave.re / size, s->sine * wave.im / size} : sum;
 }
 
-void pe_reading_phases(const pe_reading_source *s, size_t token, double *row)
+double pe_reading_phase(const pe_reading_source *s, size_t token, size_t i)
 {
-    for (size_t i = 0; i < s->pairs; i++) {
-        const pe_complex z = pe_reading_pair(s, token, i);
-        row[i] = fabs(z.re) + fabs(z.im) > 0 ? pe_phase_of(z) : PE_NOWHERE;
-    }
+    const pe_complex z = pe_reading_pair(s, token, i);
+    const double x = fmax(-1, fmin(1, (z.re + z.im) / s->amplitude));
+    if (s->lone)
+        return s->cosines ? acos(x) : asin(x);
+    return fabs(z.re) + fabs(z.im) > 0 ? pe_phase_of(z) : PE_NOWHERE;
+}
+
+/* A cosine is that of the opposite angle, too; a sine that of what is left to half a turn. */
+double pe_reading_off(const pe_reading_source *s, double phase, double angle)
+{
+    const double off = pe_reading_wrap(phase - angle);
+    const double other = pe_reading_wrap((s->cosines ? 0 : PE_TURN / 2) - phase - angle);
+    return s->lone && fabs(other) < fabs(off) ? other : off;
 }
 
 /* ---- amplitude ---- */
@@ -73,12 +98,28 @@ static double median_growth(const pe_reading_source *s)
     return pe_median(size, n);
 }
 
+/* The claimed amplitude, where it is near. */
+static double median_most(const pe_reading_source *s, const pe_reading *r)
+{
+    double most[SIZES];
+    size_t n = 0;
+    for (size_t t = 0; t < r->tokens && n < SIZES; t += r->tokens / SIZES + 1, n++) {
+        most[n] = 0;
+        for (size_t i = 0; i < s->pairs; i++) {
+            const pe_complex z = pe_reading_pair(s, t, i);
+            most[n] = fmax(most[n], pe_length(z.re, z.im));
+        }
+    }
+    const double found = pe_median(most, n), claimed = r->claimed_amplitude;
+    return found == 0 || fabs(found - claimed) < 0.02 * claimed ? claimed : found;
+}
+
 double pe_reading_size(const pe_reading_source *s, const pe_reading *r)
 {
     double size[SIZES];
     size_t n = 0;
-    if (s->view->rotated)
-        return median_growth(s);
+    if (s->view->rotated || s->lone)
+        return s->lone ? median_most(s, r) : median_growth(s);
     const size_t pairs = s->pairs, all = r->tokens * pairs, stride = all / SIZES + 1;
     for (size_t k = 0; k < all && n < SIZES && pairs > 0; k += stride) {
         const pe_complex z = pe_reading_pair(s, k / pairs, k % pairs);
@@ -109,7 +150,8 @@ double pe_reading_steady(const pe_reading_source *s, const pe_reading *r)
     for (size_t k = 0; k < all && !s->view->rotated; k += stride) {
         const size_t row = k % r->tokens, pair = k / r->tokens;
         const pe_complex z = pe_reading_pair(s, row, pair);
-        good += fabs(pe_length(z.re, z.im) - r->amplitude) <= slack && is_copied(s, row, pair);
+        const double more = pe_length(z.re, z.im) - r->amplitude;
+        good += (s->lone ? more : fabs(more)) <= slack && is_copied(s, row, pair);
         n++;
     }
     return n > 0 ? good / n : 1;
@@ -173,7 +215,7 @@ static double agreement(const pe_reading_source *s, const double *w, const doubl
     for (size_t i = 0; i < s->pairs; i++) {
         if (!tells(w[i], position) || fabs(w[i] * position) < least || isnan(row[i]))
             continue;
-        const double off = pe_reading_wrap(row[i] - position * w[i]);
+        const double off = pe_reading_off(s, row[i], position * w[i]);
         all++;
         if (!(fabs(off) < PE_PHASE_ERROR + FLOAT32_ANGLE * fabs(w[i] * position)))
             continue;
@@ -195,8 +237,7 @@ static double follow_phases(const pe_reading_source *s, const double *w, const d
         const size_t i = s->order[k];
         if (!tells(w[i], position) || isnan(row[i]))
             continue;
-        const double off = pe_reading_wrap(row[i] - position * w[i]);
-        position += off / w[i];
+        position += pe_reading_off(s, row[i], position * w[i]) / w[i];
     }
     return position;
 }
@@ -247,7 +288,8 @@ double pe_reading_positions(const pe_reading_source *s, const double *w, size_t 
     for (size_t t = 0; t < r->tokens && row != NULL; t += stride) {
         pe_yield_spend((PAIR_WORK + PE_VECTOR_WORK * pe_upload_view_token_rows(s->view)) *
                        s->pairs);
-        pe_reading_phases(s, t, row);
+        for (size_t i = 0; i < s->pairs; i++)
+            row[i] = pe_reading_phase(s, t, i);
         r->position[t] = settled(measure_position(s, w, row, r->claimed[t]), r->claimed[t]);
         good += isfinite(r->position[t]);
         all++;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* by_reading.c - what is tried of an upload of pairs, whose positions and frequencies are
  * measured. */
+#include "plan/common_params.h"
+#include "plan/resource.h"
 #include "verify/search/attempts.h"
 
-#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- reading an upload with a guess ---- */
 
@@ -217,8 +220,8 @@ static const pe_attempt of_readings[] = {
     {0},
 };
 
-/* Derived numbers are too rough for patterns and errors of single elements. */
-static const pe_attempt of_derived[] = {
+/* Of waves that were sent alone patterns of elements say nothing. */
+static const pe_attempt of_lone_waves[] = {
     {.try = pe_attempts_singles, .of_claim = true},
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
@@ -247,7 +250,7 @@ static void try_placed(pe_search *s, pe_measured *at)
         pe_causes_apply(&at->cause, &at->guess);
     if (clear && pe_causes_is_list(&at->cause))
         s->view = s->whole;
-    pe_attempts_in_order(s, &at->guess, is_sent(s) ? of_readings : of_derived);
+    pe_attempts_in_order(s, &at->guess, is_sent(s) ? of_readings : of_lone_waves);
 }
 
 static void try_reading(pe_search *s, pe_measured *at)
@@ -280,4 +283,78 @@ void pe_by_reading_try(pe_search *s, pe_guess *guess)
         best.reading = (pe_reading){0};
     }
     measured_free(&best);
+}
+
+/* ==== cosines, or sines, that were uploaded alone ==== */
+
+/* Rows without which nothing is measured. */
+#define ROWS_LEAST 16
+
+bool pe_lone_waves_are(const pe_search *s)
+{
+    const pe_claim *claim = s->whole->claim;
+    const pe_value *positions = pe_values_find(&claim->values, "positions");
+    const char *name = claim->uploads[0].name;
+    const pe_array *array = &claim->uploads[0].array;
+    return s->whole->layout == NULL && strcmp(claim->resource->name, "rope/table") == 0 &&
+           claim->n_uploads == 1 &&
+           (strncmp(name, "cos", 3) == 0 || strncmp(name, "sin", 3) == 0) &&
+           array->shape.ndim == 2 && array->shape.dim[0] >= ROWS_LEAST && positions != NULL &&
+           positions->positions.shape.ndim == 1 && s->whole->got != NULL;
+}
+
+static bool sent_cosines(const pe_search *s)
+{
+    return strncmp(s->whole->claim->uploads[0].name, "cos", 3) == 0;
+}
+
+/* The same with the other tensor, whose numbers are 0 so far. "cos_cache" for "sin_cache". */
+static pe_status make_claim(const pe_search *s, pe_claim *out, pe_problem *why)
+{
+    const pe_claim *sent = s->whole->claim;
+    pe_upload *other = &out->uploads[1];
+    *out = (pe_claim){.resource = sent->resource,
+                      .any_numerics = sent->any_numerics,
+                      .tolerance = sent->tolerance,
+                      .seq_axis = sent->seq_axis,
+                      .n_uploads = 1};
+    out->uploads[0] = sent->uploads[0];
+    out->uploads[0].array.borrowed = true;
+    snprintf(other->name, sizeof other->name, "%s%s", sent_cosines(s) ? "sin" : "cos",
+             sent->uploads[0].name + 3);
+    pe_status status = pe_values_copy(&sent->values, &out->values, why);
+    if (status == PE_OK)
+        status = pe_array_make(PE_FLOAT64, &sent->uploads[0].array.shape, &other->array, why);
+    if (status != PE_OK) {
+        pe_verify_claim_free(out);
+        return status;
+    }
+    memset(other->array.data, 0, other->array.elements * sizeof(double));
+    out->n_uploads = 2;
+    return PE_OK;
+}
+
+static void read_pairs(pe_search *s, pe_guess *claim)
+{
+    pe_attempts_copy(s, claim, pe_by_reading_try);
+}
+
+static void try_pairs(pe_search *s, pe_claim *claim)
+{
+    pe_upload_view pairs;
+    if (!pe_attempts_did(s, pe_upload_view_make(claim, s->claim.context, &pairs, s->why)))
+        return;
+    pairs.unsent_at = pairs.tensor_at[sent_cosines(s) ? 1 : 0];
+    pairs.unsent_n = pairs.width / 2;
+    pe_attempts_of_whole(s, &pairs, read_pairs);
+    pe_upload_view_free(&pairs);
+}
+
+void pe_lone_waves_try(pe_search *s, pe_guess *guess PE_UNUSED)
+{
+    pe_claim claim;
+    if (!pe_attempts_did(s, make_claim(s, &claim, s->why)))
+        return;
+    try_pairs(s, &claim);
+    pe_verify_claim_free(&claim);
 }

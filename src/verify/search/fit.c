@@ -165,27 +165,16 @@ static void refine(const pe_reading_source *s, const pe_expect *expect, size_t i
             return;
         const double p = pe_upload_view_position(s->view, &expect->positions, best);
         far = fabs(p);
-        *w += pe_reading_wrap(pe_phase_of(pe_reading_pair(s, best, i)) - *w * p) / p;
+        *w += pe_reading_off(s, pe_reading_phase(s, best, i), *w * p) / p;
         *error = (4 * s->roundoff + 0x1p-21) / far + 0x1p-22 * fabs(*w);
     }
 }
 
-/* What numbers that were derived may be off. */
-#define UNSENT 0x1p-14
-
 /* Frequencies that the upload has where the guess puts its pairs. False: they were not measured. */
 static bool take_frequencies(fit *f, const pe_reading *r, const pe_expect *expect)
 {
-    const pe_guess *guess = f->of;
-    const pe_upload_view *view = f->search->view;
-    const pe_reading_source s = {
-        .view = view,
-        .at = expect->geometry,
-        .pairs = expect->geometry.pairs,
-        .roundoff = fmax(view->unsent_n > 0 ? UNSENT : 0, pe_reading_roundoff(view)),
-        .cosine = pe_guess_cosine_sign(guess),
-        .sine = pe_guess_sine_sign(guess),
-        .exchanged = view->rotated && guess->distortion.exchanged};
+    pe_reading_source s = pe_reading_source_of(f->search->view, f->of, &expect->geometry);
+    s.amplitude = r->amplitude;
     if (r->tokens < 2 || r->pairs != s.pairs || pe_reading_turning(r) <= 0.75)
         return false;
     f->span = pe_reading_span(r);

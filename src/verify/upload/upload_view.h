@@ -36,7 +36,7 @@ typedef struct pe_upload_view {
     size_t n_tensors;
     size_t plan_tensor[PE_UPLOADS_MAX];   /* which of the plan each is */
     size_t tensor_at[PE_UPLOADS_MAX + 1]; /* their first columns; plain numbers: first elements */
-    size_t unsent_at, unsent_n; /* columns whose numbers were derived: they are not compared */
+    size_t unsent_at, unsent_n;           /* columns that were not sent, and are not compared */
     /** Owned; inputs: rotated only. NULL of a large upload (PE_VIEW_HELD) of pairs, and of a lone
      * tensor of plain numbers until pe_upload_view_hold: pe_upload_view_take and _at read its
      * rows. */
