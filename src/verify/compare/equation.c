@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yield.h"
 #include "verify/upload/geometry.h"
 #include "verify/upload/grain.h"
 
@@ -93,15 +94,116 @@ static const struct function {
     {"signed", NULL, copysign},
 };
 
+static double plus(double sum, double x)
+{
+    return isnan(x) ? sum : sum + x;
+}
+
+/* Functions of all items. NULL: which is the first one where it is true. */
+static const struct of_all {
+    const char *name;
+    double (*by)(double all, double x);
+    double begin;
+} of_all[] = {
+    {"sum", plus, 0}, {"least", fmin, HUGE_VAL}, {"most", fmax, -HUGE_VAL}, {"first", NULL, 0}};
+
+/* ---- the number of an item ---- */
+
+#define DEPTH 16 /* of the stack */
+
+static double power(double x, double y)
+{
+    return y == 2 ? x * x : y == 0.5 ? sqrt(x) : pow(x, y);
+}
+
+static double operate(char is, double x, double y)
+{
+    switch (is) {
+    case '|':
+        return x != 0 || y != 0;
+    case '&':
+        return x != 0 && y != 0;
+    case 'l':
+        return x <= y;
+    case 'g':
+        return x >= y;
+    case '=':
+        return x == y;
+    case '!':
+        return x != y;
+    case '<':
+        return x < y;
+    case '>':
+        return x > y;
+    case '+':
+        return x + y;
+    case '-':
+        return x - y;
+    case '*':
+        return x * y;
+    case '/':
+        return x / y;
+    case '%':
+        return x - y * floor(x / y);
+    default:
+        return power(x, y);
+    }
+}
+
+static double term_at(const pe_term *term, const void *of, double i)
+{
+    const char *in = of;
+    if (term->at != NULL)
+        return term->at(of, i);
+    if (term->through != 0)
+        in = *(const char *const *)(const void *)(in + term->through);
+    const void *member = in + term->offset;
+    if (!term->listed)
+        return *(const double *)member;
+    return i >= 0 ? (*(const double *const *)member)[(size_t)i] : nan("");
+}
+
+/* Of the steps from `from` on. */
+static double number_at(const pe_equation *equation, size_t from, const void *of, double i)
+{
+    double stack[DEPTH + 1] = {0}, *top = stack; /* the first is below it */
+    for (size_t k = from; k < equation->n; k++) {
+        const pe_step *s = &equation->step[k];
+        if (s->is == NUMBER) {
+            *++top = s->number;
+        } else if (s->is == TERM) {
+            *++top = term_at(s->term, of, i);
+        } else if (s->is == ITEM) {
+            *top = term_at(s->term, of, *top);
+        } else if (s->is == ONE) {
+            *top = s->one(*top);
+        } else if (s->is == NEGATIVE) {
+            *top = -*top;
+        } else if (s->is == CHOICE) {
+            top -= 2;
+            *top = top[0] != 0 ? top[1] : top[2];
+        } else {
+            top--;
+            *top = s->is == TWO ? s->two(top[0], top[1]) : operate(s->is, top[0], top[1]);
+        }
+    }
+    return *top;
+}
+
+double pe_equation_at(const pe_equation *equation, const void *of, double i)
+{
+    return number_at(equation, 0, of, i);
+}
+
 /* ---- reading ---- */
 
 #define NAME_MOST 48
-#define DEPTH     16 /* of the stack */
 
 typedef struct reader {
     const char *at;
     const pe_term *terms[2];
     const pe_values *values;
+    const void *of; /* functions of all items are of these; or NULL */
     pe_equation *out;
     int depth;
     bool failed;
@@ -168,9 +270,50 @@ static double number_of(const reader *r, char *name)
                                                 : value->real;
 }
 
+#define STEPS_OF_UNIT 3 /* of work */
+
+/* The steps from `from` on become their number of all items. */
+static void take_all(reader *r, const struct of_all *f, size_t from)
+{
+    const pe_term *items = find_term(r, "n");
+    r->failed |= items == NULL || r->of == NULL;
+    if (r->failed)
+        return;
+    const double n = term_at(items, r->of, 0);
+    double all = f->begin, i = 0;
+    for (bool found = false; i < n && !found; i++) {
+        const double x = number_at(r->out, from, r->of, i);
+        all = f->by != NULL ? f->by(all, x) : i;
+        found = f->by == NULL && x != 0;
+        if (f->by == NULL && !found)
+            all = n;
+    }
+    pe_yield_spend((size_t)i * (r->out->n - from) / STEPS_OF_UNIT);
+    r->out->n = from;
+    r->depth--;
+    put(r, (pe_step){.is = NUMBER, .number = all});
+}
+
+/* What is asked of all items. */
+static bool read_of_all(reader *r, const char *name)
+{
+    size_t f = 0;
+    const size_t from = r->out->n;
+    while (f < PE_LEN(of_all) && strcmp(of_all[f].name, name) != 0)
+        f++;
+    if (f == PE_LEN(of_all))
+        return false;
+    read_choice(r);
+    want(r, ")");
+    take_all(r, &of_all[f], from);
+    return true;
+}
+
 static void read_call(reader *r, const char *name)
 {
     size_t f = 0;
+    if (read_of_all(r, name))
+        return;
     while (f < PE_LEN(functions) && strcmp(functions[f].name, name) != 0)
         f++;
     r->failed |= f == PE_LEN(functions);
@@ -263,92 +406,24 @@ static void read_choice(reader *r)
     put(r, (pe_step){.is = CHOICE});
 }
 
+static bool read_all(reader *r)
+{
+    r->out->n = 0;
+    read_choice(r);
+    (void)take(r, "");
+    return !r->failed && *r->at == '\0';
+}
+
 bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *more,
                       const pe_values *values, pe_equation *out)
 {
-    reader r = {.at = text, .terms = {terms, more}, .values = values, .out = out};
-    out->n = 0;
-    read_choice(&r);
-    (void)take(&r, "");
-    return !r.failed && *r.at == '\0';
+    return read_all(&(reader){.at = text, .terms = {terms, more}, .values = values, .out = out});
 }
 
-/* ---- its number ---- */
-
-static double power(double x, double y)
+double pe_equation_number(const char *text, const pe_term *terms, const pe_term *more,
+                          const pe_values *values, const void *of)
 {
-    return y == 2 ? x * x : y == 0.5 ? sqrt(x) : pow(x, y);
-}
-
-static double operate(char is, double x, double y)
-{
-    switch (is) {
-    case '|':
-        return x != 0 || y != 0;
-    case '&':
-        return x != 0 && y != 0;
-    case 'l':
-        return x <= y;
-    case 'g':
-        return x >= y;
-    case '=':
-        return x == y;
-    case '!':
-        return x != y;
-    case '<':
-        return x < y;
-    case '>':
-        return x > y;
-    case '+':
-        return x + y;
-    case '-':
-        return x - y;
-    case '*':
-        return x * y;
-    case '/':
-        return x / y;
-    case '%':
-        return x - y * floor(x / y);
-    default:
-        return power(x, y);
-    }
-}
-
-static double term_at(const pe_term *term, const void *of, double i)
-{
-    const char *in = of;
-    if (term->at != NULL)
-        return term->at(of, i);
-    if (term->through != 0)
-        in = *(const char *const *)(const void *)(in + term->through);
-    const void *member = in + term->offset;
-    if (!term->listed)
-        return *(const double *)member;
-    return i >= 0 ? (*(const double *const *)member)[(size_t)i] : nan("");
-}
-
-double pe_equation_at(const pe_equation *equation, const void *of, double i)
-{
-    double stack[DEPTH + 1] = {0}, *top = stack; /* the first is below it */
-    for (size_t k = 0; k < equation->n; k++) {
-        const pe_step *s = &equation->step[k];
-        if (s->is == NUMBER) {
-            *++top = s->number;
-        } else if (s->is == TERM) {
-            *++top = term_at(s->term, of, i);
-        } else if (s->is == ITEM) {
-            *top = term_at(s->term, of, *top);
-        } else if (s->is == ONE) {
-            *top = s->one(*top);
-        } else if (s->is == NEGATIVE) {
-            *top = -*top;
-        } else if (s->is == CHOICE) {
-            top -= 2;
-            *top = top[0] != 0 ? top[1] : top[2];
-        } else {
-            top--;
-            *top = s->is == TWO ? s->two(top[0], top[1]) : operate(s->is, top[0], top[1]);
-        }
-    }
-    return *top;
+    pe_equation e;
+    reader r = {.at = text, .terms = {terms, more}, .values = values, .of = of, .out = &e};
+    return read_all(&r) ? pe_equation_at(&e, of, 0) : nan("");
 }

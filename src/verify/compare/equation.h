@@ -18,6 +18,9 @@
  *     float32 bfloat16 float16 tf32 (rounded to the type)  cut (to bfloat16, toward 0)
  *     min max hypot signed(x, y) (of the sign of y)
  *
+ * Of all items, where it is known whose they are (pe_equation_number): sum(e), least(e), most(e), which
+ * leave NAN out, and first(e), the first item of which e is true, or n.
+ *
  * Another name is a number of the claim, NAN where it has none; "variant.llama4": is the choice that?
  */
 
@@ -51,6 +54,10 @@ typedef struct pe_equation {
 /** Read one; names are those of two lists (NULL: none), then of the values. False: it is no equation. */
 bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *more,
                       const pe_values *values, pe_equation *out) PE_MUST_CHECK;
+
+/** Its number, as of item 0; NAN: it is no equation. */
+double pe_equation_number(const char *text, const pe_term *terms, const pe_term *more,
+                          const pe_values *values, const void *of);
 
 double pe_equation_at(const pe_equation *equation, const void *of, double i);
 

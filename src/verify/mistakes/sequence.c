@@ -114,10 +114,8 @@ static bool read(const pe_sequence *s, const char *text, pe_equation *out)
 /* The number of an equation; NULL: the other one. */
 static double number_of(const pe_sequence *s, const char *text, double other)
 {
-    pe_equation e;
-    if (text == NULL)
-        return other;
-    return read(s, text, &e) ? pe_equation_at(&e, s, 0) : nan("");
+    return text != NULL ? pe_equation_number(text, pe_sequence_terms, s->terms, s->values, s)
+                        : other;
 }
 
 bool pe_sequence_read(pe_sequence *s, const pe_slip *mistake)

@@ -1,200 +1,264 @@
 /* SPDX-License-Identifier: MIT */
 /* plain_distances.c - the stage of distances: biases and indices that follow from query and key. */
-#include "verify/plain/plain_distances.h"
+#include "verify/plain/plain_slips.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- indices of distances ---- */
+/* ---- numbers of the stage ---- */
 
-/* Where x is whole but for rounding, either neighbour is right: the upload's. */
-static double end_of(const pe_buckets *f, double x, double got)
+typedef enum family { OF_BIAS, OF_SHAW, OF_T5, OF_DEBERTA, FAMILIES } family;
+
+/*
+ * What equations name. The index of d = key - query: of T5 n is |d| or, of one direction, max(-d, 0):
+ * n < exact is bucket n, the last one is `top`, and behind the query `ahead` more. Of Shaw d is limited,
+ * multiplied by `sign`, and `plus` added; DeBERTa takes -d, adds `plus` and limits the sum.
+ */
+typedef struct names {
+    double left, right, sign, plus, lowest, highest;
+    double exact, buckets, farthest, ahead, top;
+    double both, zero_ahead;
+    double whole;    /* the logarithm is that of the distance itself, not of its part of exact */
+    double rounding; /* of buckets: down, up, to the nearest */
+    double mask;     /* of biases */
+    double queries, keys, past, bias, deberta, causal, by_key; /* past: before query 0 */
+} names;
+
+typedef struct distances {
+    family family;
+    size_t keys;
+    const pe_positions *listed; /* or NULL */
+    names claimed, f;           /* f: with a mistake */
+    double *numbers;            /* claimed: [queries][keys] owned */
+    double loud;                /* the claimed distance where it is largest ... */
+    size_t at;                  /* ... and where that is */
+} distances;
+
+static const names *names_of(const void *sequence)
 {
-    const double low = f->ends(x - 1e-6), high = f->ends(x + 1e-6);
-    return got == high ? high : got == low ? low : f->ends(x);
+    return &((const distances *)((const pe_sequence *)sequence)->state)->f;
 }
-
-/* log(n / exact) / log(to / exact), times `parts` */
-static double part_of(const pe_buckets *f, double n, double to, double parts)
-{
-    const double unit = f->whole ? 1 : f->exact;
-    return log(n / unit) / log(to / unit) * parts;
-}
-
-static double t5_at(const pe_buckets *f, double d, double got)
-{
-    const double ahead = f->both && (d > 0 || (d == 0 && f->zero_ahead)) ? f->ahead : 0;
-    const double n = f->both ? fabs(d) : fmax(-d, 0);
-    if (n < f->exact)
-        return ahead + n;
-    const double x = part_of(f, n, f->max_distance, f->buckets - f->exact);
-    return ahead + fmin(f->exact + end_of(f, x, got - ahead - f->exact), f->top);
-}
-
-static double deberta_at(const pe_buckets *f, double d, double got)
-{
-    const double n = fabs(d), index = got - f->plus;
-    const double far = n <= f->exact
-                           ? n
-                           : f->exact + end_of(f, part_of(f, n, f->max_distance - 1, f->exact - 1),
-                                               fabs(index) - f->exact);
-    return fmax(f->low, fmin(f->high, copysign(far, -d) + f->plus));
-}
-
-double pe_distance_index(const pe_distance_stage *state, double d, double got)
-{
-    const pe_buckets *f = &state->f;
-    return state->family == PE_OF_T5        ? t5_at(f, d, got)
-           : state->family == PE_OF_DEBERTA ? deberta_at(f, d, got) + 0.0
-                                            : f->sign * fmax(-f->left, fmin(f->right, d)) + f->plus;
-}
-
-static pe_buckets claimed_buckets(const pe_sequence *p, pe_index_family family)
-{
-    const double n = pe_slip_number(p, "num_buckets"), span = pe_slip_number(p, "att_span");
-    const bool both = family == PE_OF_T5 && pe_values_bool(&p->of->claim->values, "bidirectional");
-    const double each = both ? floor(n / 2) : n;
-    const bool backwards = pe_slip_has(p, "distance", "query_less_key");
-    return (pe_buckets){.left = pe_slip_number(p, "left_max"),
-                        .right = pe_slip_number(p, "right_max"),
-                        .sign = backwards ? -1 : 1,
-                        .plus = family == PE_OF_SHAW
-                                    ? pe_slip_number(p, backwards ? "right_max" : "left_max")
-                                : isnan(span) ? 0
-                                              : span,
-                        .low = isnan(span) ? -HUGE_VAL : 0,
-                        .high = isnan(span) ? HUGE_VAL : 2 * span - 1,
-                        .exact = floor((family == PE_OF_DEBERTA ? n : each) / 2),
-                        .buckets = each,
-                        .max_distance = pe_slip_number(p, "max_distance"),
-                        .ahead = both ? each : 0,
-                        .top = each - 1,
-                        .both = both,
-                        .ends = family == PE_OF_DEBERTA ? ceil : floor};
-}
-
-/* ---- the stage ---- */
-
-#define STAGE(OF) ((const pe_distance_stage *)((const pe_sequence *)(OF))->state)
 
 /* Positions of the query and of the key of item i. */
 static double query_of(const void *of, double i)
 {
-    return STAGE(of)->first + floor(i / (double)STAGE(of)->keys);
+    return names_of(of)->past + floor(i / names_of(of)->keys);
 }
 
 static double key_of(const void *of, double i)
 {
-    return fmod(i, (double)STAGE(of)->keys);
+    return fmod(i, names_of(of)->keys);
 }
 
-#define TERM(NAME, OF)                                                                             \
+static double index_of(const void *of, double i)
+{
+    const pe_sequence *p = of;
+    return i < (double)p->n ? p->of->claimed[(size_t)i] : nan("");
+}
+
+#define TERM(NAME)                                                                                 \
     {                                                                                              \
-        .name = NAME, .offset = offsetof(pe_distance_stage, OF),                                   \
+        .name = #NAME, .offset = offsetof(distances, f.NAME),                                      \
         .through = offsetof(pe_sequence, state)                                                    \
     }
 
 static const pe_term terms[] = {{.name = "query", .at = query_of},
                                 {.name = "key", .at = key_of},
-                                TERM("queries", names.queries),
-                                TERM("keys", names.keys),
-                                TERM("past", first),
-                                TERM("bias", names.bias),
-                                TERM("causal", names.causal),
-                                TERM("by_key", names.by_key),
+                                {.name = "index", .at = index_of}, /* the claimed one */
+                                TERM(left),
+                                TERM(right),
+                                TERM(sign),
+                                TERM(plus),
+                                TERM(lowest),
+                                TERM(highest),
+                                TERM(exact),
+                                TERM(buckets),
+                                TERM(farthest),
+                                TERM(ahead),
+                                TERM(top),
+                                TERM(both),
+                                TERM(zero_ahead),
+                                TERM(whole),
+                                TERM(rounding),
+                                TERM(mask),
+                                TERM(queries),
+                                TERM(keys),
+                                TERM(past),
+                                TERM(bias),
+                                TERM(deberta),
+                                TERM(causal),
+                                TERM(by_key),
                                 {0}};
 
-static bool find_family(const pe_sequence *p, pe_index_family *out)
+/* Each of "name = equation; name = equation" takes its number. */
+static bool set_names(pe_sequence *p, const char *text)
 {
-    static const char *const names[] = {
-        [PE_OF_BIAS] = "alibi/bias", [PE_OF_SHAW] = "shaw/indices", [PE_OF_T5] = "t5/buckets"};
-    size_t f = 0;
-    while (f < PE_LEN(names) && strcmp(pe_numbers_resource(p->of), names[f]) != 0)
-        f++;
-    *out =
-        f == PE_OF_T5 && pe_slip_has(p, "variant", "deberta") ? PE_OF_DEBERTA : (pe_index_family)f;
-    return f < PE_LEN(names);
+    while (*text != '\0') {
+        char equation[96];
+        const pe_term *term = terms;
+        const size_t name = strcspn(text, " "), begins = name + strlen(" = "),
+                     ends = strcspn(text, ";");
+        while (strncmp(term->name, text, name) != 0 || term->name[name] != '\0')
+            term++;
+        snprintf(equation, sizeof equation, "%.*s", (int)(ends - begins), text + begins);
+        const double x = pe_equation_number(equation, pe_sequence_terms, terms, p->values, p);
+        *(double *)(void *)((char *)p->state + term->offset) = x;
+        text += ends + strspn(text + ends, "; ");
+    }
+    return true;
 }
 
-static void set_sizes(const pe_sequence *p, pe_distance_stage *s)
+/* ---- indices of distances ---- */
+
+static double whole_of(const names *f, double x)
 {
-    const pe_values *values = &p->of->claim->values;
-    const pe_value *listed = pe_values_find(values, "distances");
+    return f->rounding == 0 ? floor(x) : f->rounding == 1 ? ceil(x) : nearbyint(x);
+}
+
+/* Where x is whole but for rounding, either neighbour is right: the upload's. */
+static double end_of(const names *f, double x, double got)
+{
+    const double low = whole_of(f, x - 1e-6), high = whole_of(f, x + 1e-6);
+    return got == high ? high : got == low ? low : whole_of(f, x);
+}
+
+/* log(n / exact) / log(to / exact), times `parts` */
+static double part_of(const names *f, double n, double to, double parts)
+{
+    const double unit = f->whole != 0 ? 1 : f->exact;
+    return log(n / unit) / log(to / unit) * parts;
+}
+
+static double t5_at(const names *f, double d, double got)
+{
+    const double ahead = f->both != 0 && (d > 0 || (d == 0 && f->zero_ahead != 0)) ? f->ahead : 0;
+    const double n = f->both != 0 ? fabs(d) : fmax(-d, 0);
+    if (n < f->exact)
+        return ahead + n;
+    const double x = part_of(f, n, f->farthest, f->buckets - f->exact);
+    return ahead + fmin(f->exact + end_of(f, x, got - ahead - f->exact), f->top);
+}
+
+static double deberta_at(const names *f, double d, double got)
+{
+    const double n = fabs(d), index = got - f->plus;
+    const double far = n <= f->exact
+                           ? n
+                           : f->exact + end_of(f, part_of(f, n, f->farthest - 1, f->exact - 1),
+                                               fabs(index) - f->exact);
+    return fmax(f->lowest, fmin(f->highest, copysign(far, -d) + f->plus));
+}
+
+/* Where it lies on an edge but for rounding, that of the upload: `got`. */
+static double index_at(const distances *s, double d, double got)
+{
+    const names *f = &s->f;
+    return s->family == OF_T5        ? t5_at(f, d, got)
+           : s->family == OF_DEBERTA ? deberta_at(f, d, got) + 0.0
+                                     : f->sign * fmax(-f->left, fmin(f->right, d)) + f->plus;
+}
+
+/* ---- the stage ---- */
+
+/* A distance of the claim, of any query and key. */
+#define OF(QUERY, KEY)                                                                             \
+    "bias == 0 ? (" KEY ") - (" QUERY ") : by_key ? -(" KEY ") : causal && (" KEY ") > (" QUERY    \
+    ") ? none : abs((" QUERY ") - (" KEY "))"
+
+static const struct {
+    const char *resource, *claimed;
+} families[FAMILIES] = {
+    [OF_BIAS] = {"alibi/bias", "bias = 1; causal = form.causal; by_key = form.key; "
+                               "mask = finite(mask_value) ? mask_value : -inf"},
+    [OF_SHAW] = {"shaw/indices",
+                 "left = left_max; right = right_max; "
+                 "sign = distance.query_less_key ? -1 : 1; plus = sign < 0 ? right : left"},
+    [OF_T5] = {"t5/buckets",
+               "both = bidirectional; buckets = both ? floor(num_buckets/2) : num_buckets; "
+               "exact = floor(buckets/2); ahead = both*buckets; top = buckets - 1; "
+               "farthest = max_distance"},
+    [OF_DEBERTA] = {"t5/buckets",
+                    "deberta = 1; buckets = num_buckets; exact = floor(buckets/2); "
+                    "top = buckets - 1; farthest = max_distance; rounding = 1; "
+                    "plus = finite(att_span) ? att_span : 0; lowest = plus > 0 ? 0 : -inf; "
+                    "highest = plus > 0 ? 2*plus - 1 : inf"}};
+
+static bool find_family(const pe_sequence *p, family *out)
+{
+    size_t f = 0;
+    while (f < FAMILIES && strcmp(pe_numbers_resource(p->of), families[f].resource) != 0)
+        f++;
+    *out = f == OF_T5 && pe_slip_has(p, "variant", "deberta") ? OF_DEBERTA : (family)f;
+    return f < FAMILIES;
+}
+
+static void set_sizes(pe_sequence *p, distances *s)
+{
+    const pe_value *listed = pe_values_find(p->values, "distances");
     const pe_shape *shape = &p->of->view->claim->uploads[0].array.shape;
     s->listed = listed != NULL && listed->present ? &listed->positions : NULL;
-    s->by_key = pe_slip_has(p, "form", "key");
-    s->causal = pe_slip_has(p, "form", "causal");
-    s->keys = s->listed != NULL         ? p->of->elements
-              : s->family == PE_OF_BIAS ? shape->dim[shape->ndim - 1]
-                                        : (size_t)pe_values_int(values, "key_length");
-    s->queries = s->listed != NULL         ? 1
-                 : s->family == PE_OF_BIAS ? shape->dim[shape->ndim - 2]
-                                           : p->of->elements / s->keys;
-    s->names.queries = (double)s->queries;
-    s->names.keys = (double)s->keys;
-    s->names.bias = s->family == PE_OF_BIAS;
-    s->names.causal = s->causal;
-    s->names.by_key = s->by_key;
-    if (s->listed == NULL && !s->by_key)
-        s->first = pe_slip_number(p, "key_length") - pe_slip_number(p, "query_length");
-    s->claimed_mask =
-        isnan(pe_slip_number(p, "mask_value")) ? -HUGE_VAL : pe_slip_number(p, "mask_value");
+    s->keys = s->listed != NULL      ? p->of->elements
+              : s->family == OF_BIAS ? shape->dim[shape->ndim - 1]
+                                     : (size_t)pe_values_int(p->values, "key_length");
+    const size_t queries = s->listed != NULL      ? 1
+                           : s->family == OF_BIAS ? shape->dim[shape->ndim - 2]
+                                                  : p->of->elements / s->keys;
+    p->n = queries * s->keys;
+    s->f.queries = (double)queries;
+    s->f.keys = (double)s->keys;
+    (void)set_names(p, families[s->family].claimed);
+    if (s->listed == NULL && s->f.by_key == 0)
+        (void)set_names(p, "past = key_length - query_length");
+    s->claimed = s->f;
 }
 
-static void find_loudest(pe_distance_stage *s, const double *claimed)
+static void find_loudest(distances *s, const double *claimed, size_t n)
 {
-    for (size_t i = 0; i < s->queries * s->keys; i++)
+    for (size_t i = 0; i < n; i++)
         if (fabs(claimed[i]) > fabs(s->loud)) {
             s->loud = claimed[i];
             s->at = i;
         }
 }
 
-/* Behind a mistake of distances, what that has made is claimed. */
-static void take_first(const pe_sequence *first, pe_distance_stage *s, size_t n)
-{
-    const pe_distance_stage *made = first->state;
-    for (size_t i = 0; i < n; i++)
-        s->numbers[i] = pe_sequence_at(first, i);
-    s->claimed = made->f;
-    s->claimed_mask = made->mask;
-}
-
+/* Measured are elements: of biases those of head 0. Behind a mistake of distances, what that has made is
+ * claimed. */
 static pe_status measure(pe_sequence *p, pe_problem *why)
 {
-    pe_index_family family;
-    if (!find_family(p, &family))
+    family of;
+    static const pe_slip none = {.op = OF("query", "key")};
+    const pe_sequence *first = p->of->first;
+    if (!find_family(p, &of))
         return PE_OK;
-    pe_distance_stage *s = calloc(1, sizeof *s);
+    distances *s = calloc(1, sizeof *s);
     p->state = s;
     if (s == NULL)
         return pe_fail_memory(why);
-    s->family = family;
+    s->family = of;
     set_sizes(p, s);
-    p->n = s->queries * s->keys;
     s->numbers = malloc(p->n * sizeof *s->numbers);
     if (s->numbers == NULL)
         return pe_fail_memory(why);
     p->claimed = s->numbers;
-    p->terms = terms;
-    static const pe_slip none = {.op = PE_DISTANCE("query", "key")};
+    p->measured = p->of->got;
     const bool read = pe_sequence_read(p, &none);
     for (size_t i = 0; i < p->n && read; i++)
         s->numbers[i] = s->listed != NULL ? pe_positions_at(s->listed, i) : pe_sequence_at(p, i);
-    if (family == PE_OF_BIAS)
-        find_loudest(s, p->claimed);
-    else
-        s->claimed = claimed_buckets(p, family);
-    if (p->of->first != NULL && p->of->first->by->stage == &pe_slip_distances)
-        take_first(p->of->first, s, p->n);
+    find_loudest(s, p->claimed, p->n);
+    if (first != NULL && first->by->stage == &pe_slip_distances) {
+        for (size_t i = 0; i < p->n; i++)
+            s->numbers[i] = pe_sequence_at(first, i);
+        s->claimed = ((const distances *)first->state)->f;
+    }
     pe_numbers_spend(p->of, 4 * p->n);
     return PE_OK;
 }
 
 static void release(pe_sequence *p)
 {
-    pe_distance_stage *s = p->state;
+    distances *s = p->state;
     if (s != NULL)
         free(s->numbers);
     free(s);
@@ -202,50 +266,233 @@ static void release(pe_sequence *p)
 
 static void begin(pe_sequence *p)
 {
-    pe_distance_stage *s = p->state;
+    distances *s = p->state;
     s->f = s->claimed;
-    s->mask = s->claimed_mask;
 }
 
 static double at(const pe_sequence *p, size_t e, double claimed PE_UNUSED, double *error PE_UNUSED)
 {
-    const pe_distance_stage *s = p->state;
+    const distances *s = p->state;
     const size_t i = e % p->n;
     const double d = pe_sequence_at(p, i);
-    if (s->family != PE_OF_BIAS)
-        return pe_distance_index(s, d, p->of->got[e]);
+    if (s->family != OF_BIAS)
+        return index_at(s, d, p->of->got[e]);
     const double unit = p->of->claimed[e - i + s->at] / s->loud;
-    return isnan(d) ? s->mask : unit * d + 0.0;
+    return isnan(d) ? s->f.mask : unit * d + 0.0;
 }
 
 /* Of indices by key - query, as the last query has them and then the first one. */
 static void tell(const pe_sequence *p)
 {
     enum { MOST = 32 };
-    const pe_distance_stage *s = p->state;
+    const distances *s = p->state;
+    const double *got = p->measured;
     double edges[MOST], range[2] = {HUGE_VAL, -HUGE_VAL};
     size_t n = 0;
-    for (size_t i = 0; i < p->n && s->family != PE_OF_BIAS; i++) {
-        range[0] = fmin(range[0], p->of->got[i]);
-        range[1] = fmax(range[1], p->of->got[i]);
+    const size_t queries = p->n / s->keys;
+    if (s->family == OF_BIAS)
+        return;
+    for (size_t i = 0; i < p->n; i++) {
+        range[0] = fmin(range[0], got[i]);
+        range[1] = fmax(range[1], got[i]);
     }
-    for (size_t k = 1; k < s->keys + s->queries - 1 && n < MOST && s->family != PE_OF_BIAS; k++) {
+    for (size_t k = 1; k < s->keys + queries - 1 && n < MOST; k++) {
         const size_t i =
-            k < s->keys ? p->n - s->keys + k : (s->keys + s->queries - 1 - k) * s->keys - 1;
-        const size_t before = k < s->keys ? i - 1 : i + s->keys;
-        if (p->of->got[i] != p->of->got[before])
+            k < s->keys ? p->n - s->keys + k : (s->keys + queries - 1 - k) * s->keys - 1;
+        if (got[i] != got[k < s->keys ? i - 1 : i + s->keys])
             edges[n++] = p->claimed[i];
     }
-    if (s->family != PE_OF_BIAS) {
-        pe_numbers_list(p->of, "index_range", range, 2);
-        pe_numbers_list(p->of, "index_edges", edges, n);
-    }
+    pe_numbers_list(p->of, "index_range", range, 2);
+    pe_numbers_list(p->of, "index_edges", edges, n);
 }
 
 const pe_slip_stage pe_slip_distances = {
     .terms = terms, .measure = measure, .release = release, .begin = begin, .tell = tell, .at = at};
 
-bool pe_distance_is_bias(const pe_sequence *p)
+/* ---- numbers of rows ---- */
+
+static bool set_also(pe_sequence *p)
 {
-    return ((const pe_distance_stage *)p->state)->family == PE_OF_BIAS;
+    return set_names(p, p->by->also);
 }
+
+/* The larger it is, the smaller are indices: the sum of what they are too large. */
+static double excess(const pe_sequence *p, double farthest)
+{
+    distances *s = p->state;
+    double sum = 0;
+    s->f.farthest = farthest;
+    const size_t step = p->n / 1024 + 1;
+    for (size_t i = 0; i < p->n; i += step) {
+        const double got = p->measured[i];
+        sum += fabs(index_at(s, p->claimed[i], got) - s->f.plus) - fabs(got - s->f.plus);
+    }
+    pe_numbers_spend(p->of, p->n / step);
+    return sum;
+}
+
+/* The least whole number with which indices are no larger, by so much, than those of the upload. */
+static double least_distance(const pe_sequence *p, double more)
+{
+    double low = names_of(p)->exact + 2, high = 0x1p32;
+    while (low < high) {
+        const double middle = floor((low + high) / 2);
+        if (excess(p, middle) + more <= 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Of numbers that all explain the upload, the one that people would have taken. */
+static bool solve_max_distance(pe_sequence *p)
+{
+    static const double usual[] = {20,  32,  50,  64,  80,  100,  128,  200,  256,
+                                   320, 400, 500, 512, 800, 1000, 1024, 2048, 4096};
+    distances *s = p->state;
+    if (s->family < OF_T5)
+        return false;
+    p->b = s->f.farthest;
+    p->a = least_distance(p, 0);
+    const double beyond = least_distance(p, 0.5), least = p->a;
+    p->fitted = true;
+    for (size_t k = 0; k < PE_LEN(usual) && p->fitted; k++)
+        if (usual[k] >= least && usual[k] < beyond) {
+            p->a = usual[k];
+            p->fitted = false;
+        }
+    s->f.farthest = p->a;
+    return least < beyond && p->a != p->b;
+}
+
+/* ---- the rows ---- */
+
+#define ANY    &pe_slip_distances, NULL, NULL
+#define BIAS   &pe_slip_distances, "alibi/bias", NULL
+#define SHAW   &pe_slip_distances, "shaw/indices", NULL
+#define BUCKET &pe_slip_distances, "t5/buckets", NULL
+#define INDEX  &pe_slip_distances, "shaw/indices t5/buckets", NULL
+#define CAUSAL BIAS, .where = "causal"
+
+/* Biases: where distances are least and greatest; the largest in units of the smallest but 0; the last
+ * query, its row, and the nearest key before it (or its own) of which something is true. */
+#define NEAR       "first(x == least(x))"
+#define FAR        "first(x == most(x))"
+#define LOUD       "(x == x && finite(y) && y != 0 ? abs(y) : none)"
+#define REACH      "round(most(" LOUD ")/least(" LOUD "))"
+#define LAST       "(past + queries - 1)"
+#define NEAREST(E) "most(query == " LAST " && key <= query && " E " ? key : none)"
+#define ZEROS      LAST " - " NEAREST("y != 0")
+#define MASKED     "first(x != x)"
+
+/* Indices. */
+#define ABSOLUTE "the absolute distance was taken, its sign (direction) is lost: keys "
+#define ROUNDED  .fault.rule = "the logarithm that gives the bucket was rounded "
+#define EDGE     "buckets of one distance each end at the edge {a}, not at {b}"
+#define OFFSET   .fault.rule = "distances were shifted: an offset of {a} was added to each"
+#define SET(OF)  .solve = set_also, .also = OF
+#define BOTH     BUCKET, .where = "both"
+#define EXACT(A)                                                                                   \
+    BUCKET, .a = A, .b = "exact", SET("exact = a"),                                                \
+            .where = "deberta == 0 && a >= 1 && a < buckets && a < farthest"
+#define NUMBER(NAME, ...)                                                                          \
+    {                                                                                              \
+        {.rule = NAME " was {a}, not {b}", .param = (NAME), .remedy = "set " NAME " as claimed"},  \
+            .stage = BUCKET, __VA_ARGS__                                                           \
+    }
+#define BUCKETS(A)                                                                                 \
+    NUMBER("num_buckets", .a = A, .b = "num_buckets",                                              \
+           SET("buckets = both ? floor(a/2) : a; ahead = both*buckets; "                           \
+               "exact = floor((deberta ? a : buckets)/2); top = buckets - 1"),                     \
+           .where = "exact >= 1")
+#define CLIP(BY)                                                                                   \
+    SHAW, .a = "left" BY, .b = "left", SET("left = a; right = right" BY),                          \
+          .where = "left >= 0 && right >= 0",                                                      \
+          .fault.rule = "distances were clipped at {a}, not at {b}, before what is added"
+
+/* The key before the query, and the one behind it; the farthest key at which an index changes. */
+#define BESIDE  "first(x == -1 && x[i + 2] == 1)"
+#define CHANGES "key > 0 && (query == past || query == " LAST ") && y != y[i - 1]"
+
+static const pe_slip rows[] = {
+    PE_SLIP(bias_form, CAUSAL, .op = "x == x ? -key : none"),
+    PE_SLIP(by_query_alone, BIAS, .op = "x == x ? query : none"),
+    PE_SLIP(mask_missing, CAUSAL, .op = "query - key"),
+    PE_SLIP(distance_signed, BIAS, .where = "causal == 0 && by_key == 0", .op = "query - key"),
+    PE_SLIP(distance_opposite, BIAS, .op = "key - query"),
+    PE_SLIP(bias_transposed, BIAS, .where = "queries == keys && queries > 1",
+            .op = OF("key", "query")),
+    PE_SLIP(queries_reversed, BIAS, .op = OF("2*past + queries - 1 - query", "key")),
+    PE_SLIP(past_ignored, ANY, .a = "past", .where = "a > 0",
+            .op = "bias == 0 ? key - query + a : x == x ? abs(query - a - key) : none"),
+    PE_SLIP(queries_shifted, BIAS, .a = "key[first(y == 0)] - query[first(y == 0)]",
+            .where = "by_key == 0 && first(y == 0) < n && a != 0", .op = OF("query + a", "key")),
+    PE_SLIP(distance_shift, BIAS,
+            .a = "round(y[" NEAR "]*(x[" FAR "] - x[" NEAR "])/(y[" FAR "] - y[" NEAR "]) - x[" NEAR
+                 "])",
+            .where = "finite(a) && a != 0", .op = "x + a", OFFSET),
+    PE_SLIP(distance_shift, BIAS, .a = ZEROS " - 1", .op = "x < a ? 0 : x - a",
+            .where = "by_key == 0 && a > 0 && a < " LAST " && " LAST " < keys"),
+    PE_SLIP(distance_clamped, BIAS, .a = REACH, .where = "a > 1 && a < keys",
+            .op = "x > a ? a : x"),
+    PE_SLIP(distance_wrapped, BIAS, .a = REACH " + 1", .where = "a > 1 && a < keys",
+            .op = "x - a*trunc(x/a)"),
+    PE_SLIP(bias_padding, BIAS, .a = "first(y != 0) - 1",
+            .where = "by_key && a > 0 && a < keys - 1", .op = "min(a - key, 0)"),
+    PE_SLIP(distance_squared, BIAS, .op = "x*abs(x)"),
+    PE_SLIP(distance_root, BIAS, .op = "signed(sqrt(abs(x)), x)"),
+    PE_SLIP(distance_logarithm, BIAS, .op = "signed(log1p(abs(x)), x)"),
+    PE_SLIP(distance_overflow, BIAS, .where = "keys > 128", .op = "(x + 128) % 256 - 128",
+            .fault.value = 8),
+    PE_SLIP(distance_halved, BIAS, .a = ZEROS, .op = "floor(x/a)",
+            .where = "by_key == 0 && a > 1 && a <= " LAST " && " LAST " < keys"),
+    PE_SLIP(mask_window, BIAS, .a = LAST " - " NEAREST("key < query && y == y[n - keys]"),
+            .b = "y[n - keys]",
+            .where = "by_key == 0 && (finite(b) == 0 || b == mask) && a > 1 && a < " LAST,
+            .op = "x < a ? x : none"),
+    PE_SLIP(mask_strict, CAUSAL, .op = "key >= query ? none : query - key"),
+    PE_SLIP(mask_late, CAUSAL, .op = "key >= query + 2 ? none : query - key"),
+    PE_SLIP(mask_value, BIAS, .a = "y[" MASKED "]", .b = "mask", SET("mask = a"),
+            .where = "causal && a == a && a != b"),
+    /* indices */
+    PE_SLIP(distance_sign, INDEX, .op = "-x"),
+    PE_SLIP(distance_absolute, INDEX, .op = "-abs(x)"),
+    PE_SLIP(distance_absolute, INDEX, .op = "abs(x)",
+            .fault.rule = ABSOLUTE "before the query count as those after it"),
+    PE_SLIP(distance_shift, INDEX, .op = "x + a", OFFSET, .fault.value = 1),
+    PE_SLIP(distance_shift, INDEX, .op = "x + a", OFFSET, .fault.value = -1),
+    PE_SLIP(distance_clipped, INDEX, .a = "max(1, most(" CHANGES " ? (x > 0 ? x : 1 - x) : none))",
+            .b = "most(index == index[first(x == -a)] ? abs(x) : none)",
+            .where = "b < most(abs(x))", .op = "max(-a, min(a, x))"),
+    PE_SLIP(bucket_direction, BUCKET, .where = "deberta == 0",
+            SET("buckets = both ? 2*buckets : floor(buckets/2); both = 1 - both; "
+                "ahead = both*buckets; exact = floor(buckets/2); top = buckets - 1")),
+    BUCKETS("floor(num_buckets/2)"),
+    BUCKETS("2*num_buckets"),
+    NUMBER("max_distance", .solve = solve_max_distance),
+    PE_SLIP(shaw_clip, SHAW, .a = "floor((most(y) - least(y))/2)", .b = "left",
+            SET("left = a; right = a; plus = a"), .where = "a != b"),
+    PE_SLIP(buckets_not_halved, BOTH, .a = "ahead",
+            SET("exact = buckets; buckets = 2*buckets; top = buckets - 1")),
+    PE_SLIP(bucket_rounding, BUCKET, SET("rounding = 2")),
+    PE_SLIP(bucket_rounding, BUCKET, .where = "deberta == 0", SET("rounding = 1"),
+            ROUNDED "up: edges lie earlier"),
+    PE_SLIP(bucket_rounding, BUCKET, .where = "deberta", SET("rounding = 0"),
+            ROUNDED "down: edges lie later",
+            .fault.remedy = "compute the bucket as the formula has it: ceil"),
+    PE_SLIP(bucket_logarithm, BUCKET, .where = "deberta == 0 && exact > 1", SET("whole = 1")),
+    PE_SLIP(zero_ahead, BOTH, SET("zero_ahead = 1")),
+    PE_SLIP(bucket_exact, EXACT("floor(buckets/4)"), .fault.rule = EDGE ": a quarter"),
+    PE_SLIP(bucket_exact, EXACT("exact + 1"), .fault.rule = EDGE),
+    PE_SLIP(bucket_exact, EXACT("exact - 1"), .fault.rule = EDGE),
+    PE_SLIP(bucket_linear, BUCKET, .a = "top", .where = "exact >= 1",
+            SET("farthest = inf; exact = deberta ? inf : top")),
+    PE_SLIP(index_unclipped, INDEX,
+            SET("top = inf; left = inf; right = inf; lowest = -inf; highest = inf")),
+    PE_SLIP(bucket_offset, BUCKET, .a = "y[" BESIDE " + 2] - y[" BESIDE "]", .b = "ahead",
+            SET("ahead = a"), .where = "both && finite(a) && a != b"),
+    PE_SLIP(shaw_clip, CLIP(" - 1")),
+    PE_SLIP(shaw_clip, CLIP(" + 1")),
+};
+const pe_slips pe_mistakes_of_distances = {rows, PE_LEN(rows)};

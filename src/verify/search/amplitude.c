@@ -116,9 +116,7 @@ static double slack(const pe_search *s)
 /* A number of an equation, NAN where it is none. */
 static double number_of(const pe_search *s, const sizes *of, const char *equation)
 {
-    pe_equation e;
-    return pe_equation_read(equation, terms, NULL, &s->claim.values, &e) ? pe_equation_at(&e, of, 0)
-                                                                         : nan("");
+    return pe_equation_number(equation, terms, NULL, &s->claim.values, of);
 }
 
 /* The nearest number; the first one of those that are equal. */
