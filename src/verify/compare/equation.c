@@ -63,6 +63,14 @@ static double finite_one(double x)
     return isfinite(x) ? 1 : 0;
 }
 
+double pe_equation_tidy(double x)
+{
+    const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;
+    if (fabs(x - whole) <= 0.01 * fmax(fabs(x), 1))
+        return whole;
+    return isfinite(part) && fabs(x - part) < 0.01 * fabs(x) ? part : x;
+}
+
 static const struct function {
     const char *name;
     double (*one)(double x), (*two)(double x, double y);
@@ -83,6 +91,7 @@ static const struct function {
     {"round", round, NULL},
     {"rint", nearbyint, NULL},
     {"finite", finite_one, NULL},
+    {"tidy", pe_equation_tidy, NULL},
     {"bfloat16", bfloat16, NULL},
     {"float16", float16, NULL},
     {"tf32", tf32, NULL},

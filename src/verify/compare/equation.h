@@ -16,6 +16,7 @@
  *     abs sqrt exp exp2 ln log2 log10 log1p sin cos floor ceil trunc
  *     round (halves away from 0)  rint (halves to even)  finite (not NAN, nor infinite)
  *     float32 bfloat16 float16 tf32 (rounded to the type)  cut (to bfloat16, toward 0)
+ *     tidy (the whole number near it, or the reciprocal of one: as a person chooses them)
  *     min max hypot signed(x, y) (of the sign of y)
  *
  * Of all items, where it is known whose they are (pe_equation_number): sum(e), least(e), most(e), which
@@ -58,6 +59,9 @@ bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *mor
 /** Its number, as of item 0; NAN: it is no equation. */
 double pe_equation_number(const char *text, const pe_term *terms, const pe_term *more,
                           const pe_values *values, const void *of);
+
+/** Its function "tidy". */
+double pe_equation_tidy(double x);
 
 double pe_equation_at(const pe_equation *equation, const void *of, double i);
 

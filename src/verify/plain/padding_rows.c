@@ -16,8 +16,6 @@ typedef struct padding {
     double each;                           /* elements of an item */
     double start;                          /* the number of the first token */
     double bias, padded;
-    double other; /* the first element that is not as claimed */
-    double even;  /* the same number was added to all: that alone is no matter of the mask */
 } padding;
 
 #define TERM(NAME)                                                                                 \
@@ -30,9 +28,9 @@ typedef struct padding {
         .through = offsetof(pe_sequence, state)                                                    \
     }
 
-static const pe_term terms[] = {LIST(token), LIST(count), LIST(before), LIST(step), TERM(keys),
-                                TERM(past),  TERM(each),  TERM(start),  TERM(bias), TERM(padded),
-                                TERM(other), TERM(even),  {0}};
+static const pe_term terms[] = {LIST(token), LIST(count),  LIST(before), LIST(step),
+                                TERM(keys),  TERM(past),   TERM(each),   TERM(start),
+                                TERM(bias),  TERM(padded), {0}};
 
 /* The mask [items, all], in which tokens are not `none`. */
 static void count_tokens(const pe_sequence *p, padding *s, const pe_array *mask, double none)
@@ -70,18 +68,6 @@ static double slope_of(const pe_sequence *p, const padding *s, size_t e)
     return nan("");
 }
 
-static void compare(const pe_sequence *p, padding *s)
-{
-    const double *x = p->claimed, *y = p->measured;
-    size_t other = 0, even = 1;
-    while (other + 1 < p->n && y[other] == x[other])
-        other++;
-    while (even < p->n && y[even] - x[even] == y[0] - x[0])
-        even++;
-    s->other = (double)other;
-    s->even = even == p->n;
-}
-
 static pe_status measure(pe_sequence *p, pe_problem *why)
 {
     if (!pe_slip_is_of(pe_numbers_resource(p->of), "position-ids alibi/padded-bias"))
@@ -110,7 +96,6 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
                      : e >= each     ? s->step[e - each]
                      : e % keys == 0 ? slope_of(p, s, e)
                                      : s->step[e - 1];
-    compare(p, s);
     return PE_OK;
 }
 
@@ -134,21 +119,24 @@ const pe_slip_stage pe_slip_padding = {
 
 #define MASKED    &pe_slip_padding
 #define PLACE(AT) "round(y[" AT "]/step[" AT "])"
-#define LAST      "count[i - i % keys + keys - 1]"
+#define OTHER     "min(first(y != x), n - 1)"
+#define UNEVEN                                                                                     \
+    "first(y - x != y[0] - x[0]) < n" /* a number added to all is no matter of the mask */
+#define LAST "count[i - i % keys + keys - 1]"
 
 static const pe_slip rows[] = {
     PE_SLIP(padding_counted, MASKED, .a = "abs(" PLACE("keys - 1") ") - (keys - 1)", .b = "start",
-            .where = "padded && finite(a) && (a == b + past || even == 0)",
+            .where = "padded && finite(a) && (a == b + past || " UNEVEN ")",
             .op = "step*(a + i % keys)"),
-    PE_SLIP(tokens_from, MASKED, .a = PLACE("other") " - count[other] + 1", .b = "start",
-            .where = "token[other] && finite(a) && even == 0",
+    PE_SLIP(tokens_from, MASKED, .a = PLACE(OTHER) " - count[" OTHER "] + 1", .b = "start",
+            .where = "token[" OTHER "] && finite(a) && " UNEVEN,
             .op = "token ? step*(a + count - 1) : x"),
     PE_SLIP(padding_goes_on, MASKED, .op = "step*(start + count - 1)"),
     PE_SLIP(tokens_run_on, MASKED, .where = "bias == 0",
             .op = "token ? start + before + count - 1 : x"),
     PE_SLIP(tokens_from_right, MASKED, .op = "token ? step*(start + " LAST " - count) : x"),
     PE_SLIP(mask_of_first, MASKED, .op = "x[i % each]"),
-    PE_SLIP(padding_filled, MASKED, .a = PLACE("other"), .b = "bias ? 0 : x[other]",
-            .where = "token[other] == 0 && finite(a)", .op = "token ? x : step*a"),
+    PE_SLIP(padding_filled, MASKED, .a = PLACE(OTHER), .b = "bias ? 0 : x[" OTHER "]",
+            .where = "token[" OTHER "] == 0 && finite(a)", .op = "token ? x : step*a"),
 };
 const pe_slips pe_mistakes_of_padding = {rows, PE_LEN(rows)};

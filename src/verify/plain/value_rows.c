@@ -8,9 +8,10 @@
 
 /* ---- the stage: elements themselves ---- */
 
-/* element = a claimed + b, and sums of the row that was looked at last. */
+/* What equations name: element = slope claimed + base; and sums of the row that was looked at last. */
 typedef struct values {
-    double a, b, error;
+    double slope, base, told, whole, looked_up, slopes;
+    double error;
     size_t row;
     double mean, deviation, length, most;
 } values;
@@ -25,7 +26,7 @@ static void read_line(const pe_numbers *of, values *out)
 {
     const double *x = of->claimed, *y = of->got;
     size_t low = SIZE_MAX, high = SIZE_MAX;
-    out->a = out->b = nan("");
+    out->slope = out->base = nan("");
     pe_numbers_spend(of, of->elements);
     for (size_t e = 0; e < of->elements; e++)
         if (counts(of, e)) {
@@ -35,10 +36,11 @@ static void read_line(const pe_numbers *of, values *out)
     if (low == high || !(x[high] > x[low]))
         return;
     const size_t small = fabs(x[high]) < fabs(x[low]) ? high : low;
-    out->a = (y[high] - y[low]) / (x[high] - x[low]);
-    out->b = y[small] - out->a * x[small];
+    out->slope = (y[high] - y[low]) / (x[high] - x[low]);
+    out->base = y[small] - out->slope * x[small];
 }
 
+/* By chance one number explains two or three elements of 16 bits. */
 static pe_status measure(pe_sequence *p, pe_problem *why)
 {
     values *state = calloc(1, sizeof *state);
@@ -47,6 +49,10 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
     p->state = state;
     p->n = p->of->elements;
     read_line(p->of, state);
+    state->looked_up = p->of->lookup != NULL;
+    state->whole = p->of->roundoff == 0;
+    state->slopes = strcmp(pe_numbers_resource(p->of), "alibi/slopes") == 0;
+    state->told = p->of->lookup == NULL && p->n >= 4 && pe_numbers_change(p->of, p->of->claimed, 4);
     return PE_OK;
 }
 
@@ -70,24 +76,6 @@ static double at(const pe_sequence *p, size_t e, double claimed PE_UNUSED, doubl
     return x;
 }
 
-/* By chance one number explains two or three elements of 16 bits. */
-static bool is_told(const pe_sequence *p)
-{
-    return p->of->lookup == NULL && p->of->elements >= 4 &&
-           pe_numbers_change(p->of, p->of->claimed, 4);
-}
-
-static double slope_of(const void *of, double i PE_UNUSED)
-{
-    const values *state = ((const pe_sequence *)of)->state;
-    return state->a;
-}
-
-static double is_looked_up(const void *of, double i PE_UNUSED)
-{
-    return ((const pe_sequence *)of)->of->lookup != NULL;
-}
-
 /* The position of the row that an element is in. */
 static double position_of(const void *of, double i)
 {
@@ -99,64 +87,33 @@ static double position_of(const void *of, double i)
                : nan("");
 }
 
-static const pe_term terms[] = {{.name = "slope", .at = slope_of},
-                                {.name = "looked_up", .at = is_looked_up},
+/* The logit that was to be moved. */
+static double logit_of(const void *of, double i)
+{
+    const pe_array *from = &pe_values_find(((const pe_sequence *)of)->values, "logits")->tensor;
+    return i < (double)from->elements
+               ? pe_dtype_load(from->dtype,
+                               (const char *)from->data + (size_t)i * pe_dtype_bytes(from->dtype))
+               : nan("");
+}
+
+#define TERM(NAME)                                                                                 \
+    {                                                                                              \
+        .name = #NAME, .offset = offsetof(values, NAME), .through = offsetof(pe_sequence, state)   \
+    }
+
+static const pe_term terms[] = {TERM(slope),
+                                TERM(base),
+                                TERM(told),
+                                TERM(whole),
+                                TERM(looked_up),
+                                TERM(slopes),
                                 {.name = "position", .at = position_of},
+                                {.name = "logit", .at = logit_of},
                                 {0}};
 
 const pe_slip_stage pe_slip_values = {
     .terms = terms, .measure = measure, .release = release, .begin = begin, .at = at};
-
-/* ---- lines ---- */
-
-static bool solve_constant(pe_sequence *p)
-{
-    p->a = p->of->got[0];
-    return is_told(p) && !pe_slip_is_of(pe_numbers_resource(p->of), "alibi/slopes");
-}
-
-static bool solve_offset(pe_sequence *p)
-{
-    const values *state = p->state;
-    p->a = pe_numbers_tidy(state->b);
-    return p->of->lookup == NULL && p->a != 0 && p->of->elements >= 4;
-}
-
-/* Indices that run the other way; of the claim's own range nothing is added, unless `value` is 1. */
-static bool solve_mirror(pe_sequence *p)
-{
-    const values *state = p->state;
-    double least = HUGE_VAL, most = -HUGE_VAL;
-    for (size_t e = 0; e < p->of->elements && p->of->roundoff == 0; e++) {
-        least = fmin(least, p->of->claimed[e]);
-        most = fmax(most, p->of->claimed[e]);
-    }
-    const bool added = p->a != 0;
-    p->a = round(state->b);
-    p->b = p->a - least - most;
-    return p->of->lookup == NULL && p->of->roundoff == 0 && p->a != 0 && (p->b != 0) == added;
-}
-
-/* value: 1 for a number that a person would have chosen. */
-static bool solve_times(pe_sequence *p)
-{
-    const values *state = p->state;
-    const bool none = fabs(state->b) <= 0x1p-8 * fabs(state->a);
-    p->a = p->a != 0 ? pe_numbers_tidy(state->a) : state->a;
-    p->gain = fabs(p->a);
-    return is_told(p) && none && p->of->roundoff != 0 && p->a != 0 &&
-           !pe_numbers_is_near(p->of, p->a, 1);
-}
-
-static bool solve_line(pe_sequence *p)
-{
-    const values *state = p->state;
-    const bool tidy = p->a != 0;
-    p->a = tidy ? pe_numbers_tidy(state->a) : state->a;
-    p->b = tidy ? pe_numbers_tidy(state->b) : state->b;
-    p->gain = fabs(p->a);
-    return is_told(p) && p->of->roundoff != 0 && p->a != 0 && p->a != 1 && p->b != 0;
-}
 
 /* ---- whole rows ---- */
 
@@ -221,15 +178,6 @@ static double quantized(const pe_sequence *p, size_t i)
     return step * nearbyint(steps);
 }
 
-/* The logit that was to be moved. */
-static double unskewed(const pe_sequence *p, size_t i)
-{
-    const pe_array *from = &pe_values_find(p->values, "logits")->tensor;
-    const size_t bytes = pe_dtype_bytes(from->dtype);
-    return i < from->elements ? pe_dtype_load(from->dtype, (const char *)from->data + i * bytes)
-                              : nan("");
-}
-
 /* ---- the rows ---- */
 
 #define BIASES "alibi/ t5/ swin/ shaw/"
@@ -242,11 +190,24 @@ static double unskewed(const pe_sequence *p, size_t i)
 #define BY(NAME, ...) PE_SLIP(NAME, ELEMENTS, ANY, TIMES, .fault.value = __VA_ARGS__)
 #define HEAD_DIM      .where = "a >= 32 && a <= 512 && a % 8 == 0" /* widths of heads */
 #define ROWS          ELEMENTS, .solve = has_rows
-#define LINE          ELEMENTS, .solve = solve_line, .op = "finite(x) ? a*x + b : x"
+#define LINE(TIDY)                                                                                 \
+    ELEMENTS, .a = TIDY "(slope)", .b = TIDY "(base)", .multiplies = true,                         \
+              .where = "told && whole == 0 && a != 0 && a != 1 && b != 0",                         \
+              .op = "finite(x) ? a*x + b : x", .fault.fitted = true,                               \
+              .fault.rule = "every element is {a} times the claimed one, plus an offset of {b}"
+#define SCALED(TIDY)                                                                               \
+    ELEMENTS,                                                                                      \
+        .a = TIDY "(slope)",                                                                       \
+        .where =                                                                                   \
+            "told && whole == 0 && a != 0 && abs(base) <= abs(slope)/256 && abs(a - 1) > 1e-5",    \
+        TIMES, .fault.fitted = true
+#define MIRROR_OF(WHERE)                                                                           \
+    ELEMENTS, .a = "round(base)", .b = "a - least(x) - most(x)", .op = "a - x",                    \
+              .where = "whole && looked_up == 0 && a != 0 && " WHERE
 
 static const pe_slip rows[] = {
-    PE_SLIP(elements_constant, ELEMENTS, .solve = solve_constant, .op = "a"),
-    PE_SLIP(skew_missing, ELEMENTS, "relative/skew", .make = unskewed),
+    PE_SLIP(elements_constant, ELEMENTS, .a = "y[0]", .where = "told && slopes == 0", .op = "a"),
+    PE_SLIP(skew_missing, ELEMENTS, "relative/skew", .op = "logit"),
     PE_SLIP(bias_scaled_by_head_dim, &pe_slip_values, BIASES, .a = "round(1/slope^2)", HEAD_DIM,
             .op = "x/sqrt(a)"),
     PE_SLIP(bias_scaled_by_head_dim, &pe_slip_values, BIASES, .a = "round(slope^2)", HEAD_DIM,
@@ -270,14 +231,13 @@ static const pe_slip rows[] = {
     BY(halved, 0.5),
     BY(sign_reversed, -1),
     PE_SLIP(sign_lost, ELEMENTS, ANY, .op = "abs(x)"),
-    PE_SLIP(index_mirrored, ELEMENTS, .solve = solve_mirror, .op = "a - x"),
-    PE_SLIP(index_mirrored, ELEMENTS, .solve = solve_mirror, .op = "a - x",
+    PE_SLIP(index_mirrored, MIRROR_OF("b == 0")),
+    PE_SLIP(index_mirrored, MIRROR_OF("b != 0"),
             .fault.rule = MIRROR ", and an offset of {b} was added",
             .fault.remedy =
-                "take the sign of the distance as the formula has it; add what the formula adds",
-            .fault.value = 1),
-    PE_SLIP(offset, ELEMENTS, .solve = solve_offset, .op = "x + a",
-            .fault.rule = "an offset of {a} was added to every element",
+                "take the sign of the distance as the formula has it; add what the formula adds"),
+    PE_SLIP(offset, ELEMENTS, .a = "tidy(base)", .where = "looked_up == 0 && a != 0 && n >= 4",
+            .op = "x + a", .fault.rule = "an offset of {a} was added to every element",
             .fault.remedy = "leave the offset out"),
     PE_SLIP(rows_normalized, ROWS, .make = normalized),
     PE_SLIP(
@@ -292,13 +252,9 @@ static const pe_slip rows[] = {
             .fault.rule =
                 "elements were quantized to int8: they are whole multiples of max/127, row by row",
             .fault.value = 127),
-    PE_SLIP(scaled, ELEMENTS, .solve = solve_times, TIMES, .fault.value = 1, .fault.fitted = true),
-    PE_SLIP(scaled, ELEMENTS, .solve = solve_times, TIMES, .fault.fitted = true),
-    PE_SLIP(scaled, LINE,
-            .fault.rule = "every element is {a} times the claimed one, plus an offset of {b}",
-            .fault.value = 1, .fault.fitted = true),
-    PE_SLIP(scaled, LINE,
-            .fault.rule = "every element is {a} times the claimed one, plus an offset of {b}",
-            .fault.fitted = true),
+    PE_SLIP(scaled, SCALED("tidy")),
+    PE_SLIP(scaled, SCALED("")),
+    PE_SLIP(scaled, LINE("tidy")),
+    PE_SLIP(scaled, LINE("")),
 };
 const pe_slips pe_mistakes_of_values = {rows, PE_LEN(rows)};

@@ -38,7 +38,7 @@ static bool read_line(pe_sequence *p)
     const size_t best = best_pair(t);
     const double w = t->claimed.frequency[best], k = step_of(p, best) / w;
     const bool coarse = p->of->roundoff > 0x1p-12;
-    p->a = coarse ? pe_numbers_tidy(k) : pe_numbers_tidy(k * 840) / 840;
+    p->a = coarse ? pe_equation_tidy(k) : pe_equation_tidy(k * 840) / 840;
     const double by = pe_waves_start(p, best) / (w * p->a) - p->claimed[t->axis[best] * t->rows];
     p->b = round(by * 840) / 840;
     return isfinite(p->a) && isfinite(p->b) && p->a != 0 && (p->a != 1 || p->b != round(p->b)) &&

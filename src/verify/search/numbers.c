@@ -102,14 +102,6 @@ bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t ti
     return n == times;
 }
 
-double pe_numbers_tidy(double x)
-{
-    const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;
-    if (fabs(x - whole) <= 0.01 * fmax(fabs(x), 1))
-        return whole;
-    return isfinite(part) && fabs(x - part) < 0.01 * fabs(x) ? part : x;
-}
-
 pe_facts *pe_numbers_facts(const pe_numbers *plain)
 {
     return &plain->search->report->facts;

@@ -64,9 +64,6 @@ bool pe_numbers_is_near(const pe_numbers *plain, double got, double x);
 /** Do they change so often from one element to the next? Two causes at once need four changes. */
 bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t times);
 
-/** A number that a person would have chosen: whole, or the reciprocal of a whole one. */
-double pe_numbers_tidy(double x);
-
 /** What was read. */
 pe_facts *pe_numbers_facts(const pe_numbers *plain);
 
