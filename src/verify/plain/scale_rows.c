@@ -7,24 +7,6 @@
 
 /* ---- xPos: zeta^((p - center)/scale_base), zeta = (2i/d + 0.4)/1.4 ---- */
 
-/* (p - center)/scale_base, as the scale of pair 0 tells it. */
-static double exponent_of(const pe_sequence *p, size_t e)
-{
-    return log(p->claimed[e / p->columns * p->columns]) / log(0.4 / 1.4);
-}
-
-/* Of pair 0 zeta is gamma/(1 + gamma). */
-static bool solve_gamma(pe_sequence *p)
-{
-    size_t e = 0;
-    for (size_t row = 0; row < p->n; row += p->columns)
-        e = fabs(exponent_of(p, row)) > fabs(exponent_of(p, e)) ? row : e;
-    const double zeta = pow(p->measured[e], 1 / exponent_of(p, e));
-    p->a = round(100 * zeta / (1 - zeta)) / 100;
-    p->b = 0.4;
-    return p->a >= 0 && isfinite(p->a) && p->a != p->b;
-}
-
 /* Cosines and sines times a power of the scale; all tensors have as many elements. */
 static double with_scale(const pe_sequence *p, size_t e)
 {
@@ -51,29 +33,25 @@ static bool is_llama4(pe_sequence *p)
 /* ---- the decay: the mean of cos(offset theta^(-2i/d)) ---- */
 
 typedef struct mean {
-    double offset, theta, d;
-    size_t first, pairs; /* exponents are 2(first + i)/d */
     double cosine, sine; /* means */
     double moduli;       /* the mean of those of the partial sums */
 } mean;
 
-/* value: times d, and_value: more than that. first: places later. part: of the pairs. */
-static mean mean_of(const pe_sequence *p, size_t e, size_t first, double part)
+/* Of the first `pairs`, or all: exponents are 2(first + i)/d. */
+static mean mean_of(const pe_sequence *p, size_t e, size_t first, double d, size_t pairs)
 {
     const pe_value *offsets = pe_values_find(&p->of->claim->values, "offsets");
-    const double d = pe_slip_number(p, "rotary_dim");
-    mean m = {.offset = pe_positions_at(&offsets->positions, e),
-              .theta = pe_slip_number(p, "rope_theta"),
-              .d = p->a == 0 ? d : d * p->a + p->b,
-              .pairs = (size_t)(part * d / 2)};
-    for (size_t i = 0; i < m.pairs; i++) {
-        const double angle = m.offset * pow(m.theta, -2 * (double)(first + i) / m.d);
+    const double offset = pe_positions_at(&offsets->positions, e);
+    const double theta = pe_slip_number(p, "rope_theta");
+    mean m = {0};
+    for (size_t i = 0; i < pairs; i++) {
+        const double angle = offset * pow(theta, -2 * (double)(first + i) / d);
         m.cosine += cos(angle);
         m.sine += sin(angle);
-        m.moduli += hypot(m.cosine, m.sine) / (double)m.pairs;
+        m.moduli += hypot(m.cosine, m.sine) / (double)pairs;
     }
-    m.cosine /= (double)m.pairs;
-    m.sine /= (double)m.pairs;
+    m.cosine /= (double)pairs;
+    m.sine /= (double)pairs;
     return m;
 }
 
@@ -86,35 +64,24 @@ static bool is_plain(pe_sequence *p)
            pe_slip_has(p, "rope_type", "default");
 }
 
-static double of_sines(const pe_sequence *p, size_t e)
-{
-    return mean_of(p, e, 0, 1).sine;
-}
+/* What else than the mean of the cosines an offset has; value: which, and_value: of its row. */
+enum { SINES, COSINES, MODULUS, PARTIAL_SUMS };
+enum { ALL, HALVED, LESS_TWO, NEXT, FAST_HALF };
 
-static double of_cosines(const pe_sequence *p, size_t e)
+static double decay(const pe_sequence *p, size_t e)
 {
-    return mean_of(p, e, 0, 1).cosine;
-}
-
-static double of_next_pairs(const pe_sequence *p, size_t e)
-{
-    return mean_of(p, e, 1, 1).cosine;
-}
-
-static double of_fast_half(const pe_sequence *p, size_t e)
-{
-    return mean_of(p, e, 0, 0.5).cosine;
-}
-
-static double modulus(const pe_sequence *p, size_t e)
-{
-    const mean m = mean_of(p, e, 0, 1);
-    return hypot(m.cosine, m.sine);
-}
-
-static double of_partial_sums(const pe_sequence *p, size_t e)
-{
-    return mean_of(p, e, 0, 1).moduli;
+    const int which = (int)p->by->fault.value, how = (int)p->by->fault.and_value;
+    const double d = pe_slip_number(p, "rotary_dim");
+    const size_t pairs = (size_t)d / 2;
+    const mean m = mean_of(p, e, how == NEXT,
+                           how == HALVED     ? 2 * d
+                           : how == LESS_TWO ? d - 2
+                                             : d,
+                           how == FAST_HALF ? pairs / 2 : pairs);
+    return which == SINES     ? m.sine
+           : which == COSINES ? m.cosine
+           : which == MODULUS ? hypot(m.cosine, m.sine)
+                              : m.moduli;
 }
 
 /* ---- the scaled base, which scaled_inv_freq, scaled_wavelength and stretch have ---- */
@@ -169,15 +136,21 @@ static double stretched(const pe_sequence *p, size_t e)
 #define PAIR              "(i % columns)"
 #define ZETA(PAIR, GAMMA) "((" PAIR "/columns + " GAMMA ")/(1 + " GAMMA "))"
 #define EXPONENT          "(ln(x[i - " PAIR "])/ln(0.4/1.4))"
-#define STEPS             "((position + position_offset)/original_max_position_embeddings)"
-#define SCALE(STEPS)      "1 + beta*log1p(" STEPS ")"
-#define BETA              .where = "variant.qwen == 0"
+/* Of pair 0 zeta is gamma/(1 + gamma): where it is farthest from 1. */
+#define SIZE         "(i % columns == 0 ? abs(ln(x)) : none)"
+#define FARTHEST     "first(" SIZE " == most(" SIZE "))"
+#define OWN_ZETA     "y[" FARTHEST "]^(ln(0.4/1.4)/ln(x[" FARTHEST "]))"
+#define STEPS        "((position + position_offset)/original_max_position_embeddings)"
+#define SCALE(STEPS) "1 + beta*log1p(" STEPS ")"
+#define BETA         .where = "variant.qwen == 0"
 
 #define XPOS      &pe_slip_values, "rope/xpos/table", "scale"
 #define APPLIED   &pe_slip_values, "rope/xpos/table", NULL
 #define ATTENTION &pe_slip_values, "rope/attention-scale", NULL
 
-#define DECAY &pe_slip_values, "rope/decay", NULL, .solve = is_plain
+#define DECAY(WHICH, OF)                                                                           \
+    &pe_slip_values, "rope/decay", NULL, .solve = is_plain, .make = decay, .fault.value = (WHICH), \
+                                         .fault.and_value = (OF)
 #define STRETCH                                                                                    \
     "(method.dynamic ? factor*max(seq_len, max_position_embeddings)/max_position_embeddings - "    \
     "(factor - 1) : factor)"
@@ -198,7 +171,8 @@ static const pe_slip rows[] = {
             .op = ZETA(PAIR, "0.4") "^trunc(" EXPONENT " + signed(1e-9, " EXPONENT "))",
             .fault.rule = "exponents were cut to whole numbers, toward 0: an integer division"),
     PE_SLIP(xpos_missing, XPOS, .op = "1"),
-    PE_SLIP(xpos_gamma, XPOS, .solve = solve_gamma, .op = ZETA(PAIR, "a") "^" EXPONENT),
+    PE_SLIP(xpos_gamma, XPOS, .a = "round(100*" OWN_ZETA "/(1 - " OWN_ZETA "))/100", .b = "0.4",
+            .where = "a >= 0 && finite(a) && a != b", .op = ZETA(PAIR, "a") "^" EXPONENT),
     PE_SLIP(xpos_index, XPOS, .op = ZETA("(" PAIR " + 1)", "0.4") "^" EXPONENT),
     PE_SLIP(xpos_exponent, XPOS, .op = ZETA("(" PAIR "/2)", "0.4") "^" EXPONENT),
     PE_SLIP(xpos_reversed, XPOS, .op = "x[i + columns - 1 - 2*" PAIR "]"),
@@ -230,20 +204,19 @@ static const pe_slip rows[] = {
     PE_SLIP(scale_squared, ATTENTION, .op = "x^2"),
     PE_SLIP(scale_root, ATTENTION, .op = "sqrt(x)"),
     PE_SLIP(scale_reciprocal, ATTENTION, .op = "1/x"),
-    PE_SLIP(decay_sine, DECAY, .make = of_sines),
-    PE_SLIP(exponents_halved, DECAY, .make = of_cosines,
+    PE_SLIP(decay_sine, DECAY(SINES, ALL)),
+    PE_SLIP(exponents_halved, DECAY(COSINES, HALVED),
             .fault.rule = "exponents were halved, as if divided by twice the dimension",
-            .fault.remedy = "divide 2i by rotary_dim", .fault.value = 2),
-    PE_SLIP(denominator_minus_two, DECAY, .make = of_cosines,
-            .fault.rule = "exponents were divided by d - 2, not by d", .fault.remedy = LADDER,
-            .fault.value = 1, .fault.and_value = -2),
-    PE_SLIP(index_plus_one, DECAY, .make = of_next_pairs,
+            .fault.remedy = "divide 2i by rotary_dim"),
+    PE_SLIP(denominator_minus_two, DECAY(COSINES, LESS_TWO),
+            .fault.rule = "exponents were divided by d - 2, not by d", .fault.remedy = LADDER),
+    PE_SLIP(index_plus_one, DECAY(COSINES, NEXT),
             .fault.rule = "exponents count from 1: pair i has the frequency of pair i + 1",
             .fault.remedy = LADDER),
     PE_SLIP(decay_squared, &pe_slip_values, "rope/decay", .op = "x^2"),
-    PE_SLIP(decay_of_half, DECAY, .make = of_fast_half),
-    PE_SLIP(decay_modulus, DECAY, .make = modulus),
-    PE_SLIP(decay_bound, DECAY, .make = of_partial_sums),
+    PE_SLIP(decay_of_half, DECAY(COSINES, FAST_HALF)),
+    PE_SLIP(decay_modulus, DECAY(MODULUS, ALL)),
+    PE_SLIP(decay_bound, DECAY(PARTIAL_SUMS, ALL)),
     PE_SLIP(base_scaled, BASE("(head_dim - 2)/head_dim"),
             .fault.rule = "the factor was raised to (d - 2)/d: the scaled base was {a}, not {b}"),
     PE_SLIP(base_scaled, BASE("head_dim/(head_dim - 4)"),
