@@ -39,10 +39,12 @@ bool pe_changes_number(pe_guess *guess, const pe_fault *fault)
     const bool whole = value->param->kind == PE_KIND_INT;
     const double was = whole ? (double)value->integer : value->real;
     const double x = fault->op != NULL ? number_of(guess, fault->op, was) : fault->value;
-    if (fault->op != NULL && !(fabs(x) < 0x1p62))
+    const bool bounded = value->param->min != 0 || value->param->max != 0;
+    if (fault->op != NULL &&
+        (!(fabs(x) < 0x1p62) || (bounded && (x < value->param->min || x > value->param->max))))
         return false;
     if (whole)
-        value->integer = (int64_t)x;
+        value->integer = (int64_t)floor(x);
     else
         value->real = x;
     return true;
@@ -82,24 +84,14 @@ bool pe_changes_truth(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
-bool pe_changes_swap(pe_guess *guess, const pe_fault *fault)
+bool pe_changes_both(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *a = value_of(guess, fault->param), *b = value_of(guess, fault->text);
     if (a == NULL || b == NULL)
         return false;
-    const double real = a->real;
-    a->real = b->real;
-    b->real = real;
-    return true;
-}
-
-bool pe_changes_divide_both(pe_guess *guess, const pe_fault *fault)
-{
-    pe_value *a = value_of(guess, fault->param), *b = value_of(guess, fault->text);
-    if (a == NULL || b == NULL)
-        return false;
-    a->real /= fault->value;
-    b->real /= fault->value;
+    const double x = number_of(guess, fault->op, a->real), y = number_of(guess, fault->op, b->real);
+    a->real = x;
+    b->real = y;
     guess->distortion.values_inexact = true;
     return true;
 }
@@ -217,26 +209,19 @@ bool pe_changes_rope_type(pe_guess *guess, const pe_fault *fault)
 
 /* ---- the attention factor ---- */
 
-/* A, as the resource tells it. Is there one? */
-static bool has_attention_factor(pe_guess *guess, double *out)
+/* Does the resource tell an attention factor A that is not 1, and can it be given? */
+static bool has_attention_scaling(pe_guess *guess, double *out)
 {
     pe_plan plan = {0};
     pe_problem why;
-    bool found = false;
-    if (pe_guess_plan(guess, &guess->values, &plan, &why) == PE_OK)
+    *out = 1;
+    if (pe_values_find(&guess->values, "attention_factor") != NULL &&
+        pe_guess_plan(guess, &guess->values, &plan, &why) == PE_OK)
         for (size_t s = 0; s < plan.n_scalars; s++)
-            if (strcmp(plan.scalars[s].name, "attention_factor") == 0) {
+            if (strcmp(plan.scalars[s].name, "attention_factor") == 0)
                 *out = plan.scalars[s].value;
-                found = true;
-            }
     pe_plan_free(&plan);
-    return found;
-}
-
-/* The same of an A that is not 1. */
-static bool has_attention_scaling(pe_guess *guess, double *out)
-{
-    return has_attention_factor(guess, out) && *out != 1;
+    return *out != 1;
 }
 
 /* Give the whole factor, so that no part of it is derived. */
@@ -246,17 +231,6 @@ static void set_attention(pe_guess *guess, double factor)
     pe_values_set_real(&guess->values, "attention_factor", factor);
     if (part != NULL)
         part->present = false;
-}
-
-bool pe_changes_attention_power(pe_guess *guess, const pe_fault *fault)
-{
-    double factor;
-    if (pe_values_find(&guess->values, "attention_factor") == NULL ||
-        !has_attention_scaling(guess, &factor))
-        return false;
-    set_attention(guess, fault->value == 0 ? 1 : factor * factor);
-    guess->distortion.values_inexact |= fault->value != 0;
-    return true;
 }
 
 bool pe_changes_take_short(pe_guess *guess, const pe_fault *fault)
@@ -332,32 +306,17 @@ bool pe_changes_round_positions(pe_guess *guess, const pe_fault *fault)
     return map->unit != 0 && moves_any(guess, map);
 }
 
-bool pe_changes_rotate_twice(pe_guess *guess, const pe_fault *fault)
+/* Without such a factor, positions that are those of the claim, or negative, are no mistake or another one. */
+bool pe_changes_turn(pe_guess *guess, const pe_fault *fault)
 {
     double factor;
     if (has_attention_scaling(guess, &factor)) {
-        set_attention(guess, factor * factor);
+        set_attention(guess, number_of(guess, fault->op, factor));
         guess->distortion.values_inexact = true;
-    }
-    return pe_changes_move_positions(guess, fault);
-}
-
-bool pe_changes_skip_rotation(pe_guess *guess, const pe_fault *fault)
-{
-    double factor;
-    if (has_attention_scaling(guess, &factor))
-        set_attention(guess, 1);
-    return pe_changes_move_positions(guess, fault);
-}
-
-bool pe_changes_rotate_back(pe_guess *guess, const pe_fault *fault)
-{
-    double factor;
-    if (!has_attention_scaling(guess, &factor))
+    } else if (fabs(fault->value) == 1) {
         return false;
-    set_attention(guess, 1 / factor);
-    guess->distortion.values_inexact = true;
-    return pe_changes_move_positions(guess, fault);
+    }
+    return fault->value == 1 || pe_changes_move_positions(guess, fault);
 }
 
 /* ---- dimensions and layouts ---- */

@@ -13,8 +13,6 @@
 
 /* Simpler faults come first: of findings that explain the upload equally well, the first is told
  * first. A fault that reads values stands behind the rows that change these. */
-#define TWO_PI 6.283185307179586
-
 const pe_fault pe_faults[] = {
     /* bases and scales that are in use; others are fitted (fit.c) */
     {NULL, NULL, .change = pe_changes_number, .param = "rope_theta", .value = 10000},
@@ -60,11 +58,12 @@ const pe_fault pe_faults[] = {
     {NULL, NULL, .change = pe_changes_number, .param = "factor", .value = 1},
     {PE_NAME(yarn_interpolated), .change = pe_changes_number, .param = "extrapolation_factor",
      .value = 0},
-    {PE_NAME(two_pi_missing), .change = pe_changes_divide_both, .param = "beta_fast",
-     .text = "beta_slow", .value = TWO_PI},
-    {PE_NAME(two_pi_missing), .change = pe_changes_divide_both, .param = "low_freq_factor",
-     .text = "high_freq_factor", .value = TWO_PI},
-    {PE_NAME(betas_swapped), .change = pe_changes_swap, .param = "beta_fast", .text = "beta_slow"},
+    {PE_NAME(two_pi_missing), .change = pe_changes_both, .param = "beta_fast", .text = "beta_slow",
+     .op = "x/(2*pi)"},
+    {PE_NAME(two_pi_missing), .change = pe_changes_both, .param = "low_freq_factor",
+     .text = "high_freq_factor", .op = "x/(2*pi)"},
+    {PE_NAME(betas_swapped), .change = pe_changes_both, .param = "beta_fast", .text = "beta_slow",
+     .op = "beta_fast + beta_slow - x"},
     {NULL, NULL, .change = pe_changes_truth, .param = "truncate"},
     {PE_NAME(original_fallback), .change = pe_changes_number,
      .param = "original_max_position_embeddings", .op = "max_position_embeddings"},
@@ -140,24 +139,25 @@ const pe_fault pe_faults[] = {
     {PE_NAME(alibi_form), .change = pe_changes_choice, .param = "form", .text = "causal"},
     {PE_NAME(alibi_form), .change = pe_changes_choice, .param = "form", .text = "key"},
     /* the attention factor */
-    {PE_NAME(attention_factor_missing), .change = pe_changes_attention_power, .value = 0},
+    {PE_NAME(attention_factor_missing), .change = pe_changes_turn, .op = "1", .value = 1},
     {PE_NAME(attention_factor_squared),
      .rule =
          "the attention factor is squared: it was applied twice, or made without its square root",
-     .change = pe_changes_attention_power, .value = 2},
+     .change = pe_changes_turn, .op = "x^2", .value = 1},
     /* positions */
     {PE_NAME(position_plus_one), .change = pe_changes_move_positions, .value = 1, .and_value = 1},
     {PE_NAME(position_minus_one), .remedy = "do not take 1 off the positions",
      .change = pe_changes_move_positions, .value = 1, .and_value = -1},
     {PE_NAME(inverse), .remedy = "turn the other way: check the sign of the sine",
      .change = pe_changes_move_positions, .value = -1},
-    {PE_NAME(undone), .change = pe_changes_rotate_back, .value = -1, .vectors_only = true},
-    {PE_NAME(rotated_twice), .change = pe_changes_rotate_twice, .value = 2, .vectors_only = true},
+    {PE_NAME(undone), .change = pe_changes_turn, .op = "1/x", .value = -1, .vectors_only = true},
+    {PE_NAME(rotated_twice), .change = pe_changes_turn, .op = "x^2", .value = 2,
+     .vectors_only = true},
     {NULL, NULL, .change = pe_changes_number, .param = "factor", .op = "rope_type.linear ? x/2 : x",
      .vectors_only = true},
     {PE_NAME(rotary_offset), .change = pe_changes_number, .param = "rotary_offset", .value = 0,
      .vectors_only = true},
-    {PE_NAME(not_rotated), .change = pe_changes_skip_rotation, .value = 0, .vectors_only = true},
+    {PE_NAME(not_rotated), .change = pe_changes_turn, .op = "1", .value = 0, .vectors_only = true},
     {PE_NAME(float32_positions), .change = pe_changes_round_positions, .op = "float32(x)"},
     {PE_NAME(float16_positions), .change = pe_changes_round_positions, .op = "float16(x)"},
     {PE_NAME(bfloat16_positions), .change = pe_changes_round_positions, .op = "bfloat16(x)"},

@@ -51,12 +51,10 @@ pe_change pe_changes_variant;
 /** The row `param` is at its default, or absent where it may be; what follows from it is derived.
  */
 pe_change pe_changes_ignored;
-/** The rows `param` and `text`, both numbers, change places. */
-pe_change pe_changes_swap;
+/** The rows `param` and `text`, both numbers, become what `op` says of each. */
+pe_change pe_changes_both;
 /** One more position, or one less. */
 pe_change pe_changes_shift;
-/** Both rows, numbers, are divided by `value`. */
-pe_change pe_changes_divide_both;
 
 /** A grid: value is one of these. */
 enum { PE_CHANGES_EXCHANGED, PE_CHANGES_BY_COLUMNS };
@@ -70,15 +68,12 @@ pe_change pe_changes_rope_type;
 /** A sequence that is not longer than the original length has longrope's short factors: a copy;
  * and the attention factor `value`, unless that is 0. */
 pe_change pe_changes_take_short;
-/** The attention factor A becomes A^value, where value is 0 (missing) or 2 (applied twice). */
-pe_change pe_changes_attention_power;
+/** The attention factor becomes what `op` says, and positions are multiplied by `value`. */
+pe_change pe_changes_turn;
 
 /** Positions p become p value + and_value; `op` says what they are
  * rounded to (and_value is 1: after they were multiplied by the scale). */
 pe_change pe_changes_move_positions, pe_changes_round_positions;
-/** Positions move, and vectors are rotated a second time, by A^2; not at all, without A; back, and
- * divided by A. */
-pe_change pe_changes_rotate_twice, pe_changes_skip_rotation, pe_changes_rotate_back;
 
 /** Exponents are 2i/head_dim; all channels are rotated. */
 pe_change pe_changes_head_in_exponent, pe_changes_ignore_partial;

@@ -7,24 +7,27 @@
 #include "verify/mistakes/lookup.h"
 #include "verify/upload/geometry.h"
 
-/* Changes of a number x; the first ones are mistakes that people make. */
-enum { IGNORED, NEXT_POWER, LAST_POWER, ONE_MORE, ONE_LESS, LIKELY, CHANGES = LIKELY + 13 };
-
-/* Change k of a number, but the first; x itself is no change. */
-static double changed_number(const pe_param *row, double x, size_t k)
-{
-    static const double times[CHANGES - LIKELY] = {2,     0.5, 10,     0.1, 4,       0.25, 8,
-                                                   0.125, 16,  0.0625, 32,  0.03125, 64};
-    const bool whole = row->kind == PE_KIND_INT;
-    double y;
-    if (k == NEXT_POWER || k == LAST_POWER) /* as heads are padded, or cut */
-        y = whole && x > 1 ? exp2(k == NEXT_POWER ? ceil(log2(x)) : floor(log2(x))) : x;
-    else
-        y = k < LIKELY ? x + (k == ONE_MORE ? 1 : -1) : x * times[k - LIKELY];
-    y = whole ? floor(y) : y;
-    const bool bounded = row->min != 0 || row->max != 0;
-    return bounded && (y < row->min || y > row->max) ? x : y;
-}
+/* What becomes of a number; the first ones are mistakes that people make: it is ignored, a power of two as
+ * heads are padded, or cut, one more, one less. */
+static const char *const changes[] = {NULL,
+                                      "x > 1 ? 2^ceil(log2(x)) : x",
+                                      "x > 1 ? 2^floor(log2(x)) : x",
+                                      "x + 1",
+                                      "x - 1",
+                                      "2*x",
+                                      "x/2",
+                                      "10*x",
+                                      "x/10",
+                                      "4*x",
+                                      "x/4",
+                                      "8*x",
+                                      "x/8",
+                                      "16*x",
+                                      "x/16",
+                                      "32*x",
+                                      "x/32",
+                                      "64*x"};
+enum { IGNORED, NEXT_POWER, LAST_POWER, LIKELY = 5 };
 
 /* Of two values that were ignored, the first one comes first. */
 static bool is_behind(const pe_guess *guess, size_t i)
@@ -77,7 +80,7 @@ bool pe_value_faults_nth(const pe_guess *guess, size_t i, size_t k, pe_fault *ou
         out->change = pe_changes_ignored;
         return true;
     }
-    if ((row->kind != PE_KIND_INT && row->kind != PE_KIND_REAL) || k >= CHANGES)
+    if ((row->kind != PE_KIND_INT && row->kind != PE_KIND_REAL) || k >= PE_LEN(changes))
         return false;
     /* indices are compared exactly, and few whole numbers give them */
     const bool indices =
@@ -86,8 +89,7 @@ bool pe_value_faults_nth(const pe_guess *guess, size_t i, size_t k, pe_fault *ou
         return false;
     out->fitted = k >= LIKELY && !indices;
     out->change = pe_changes_number;
-    out->value =
-        changed_number(row, row->kind == PE_KIND_INT ? (double)value->integer : value->real, k);
+    out->op = row->kind == PE_KIND_REAL && (k == NEXT_POWER || k == LAST_POWER) ? "x" : changes[k];
     return true;
 }
 
