@@ -34,10 +34,15 @@ static const struct {
     {"finite(1/0) + finite(pi)", 1},
     {"signed(3, -b)", -3},
     {"exp2(ln(1))", 1},
+    {"sum(x) + least(x) + most(i)", 163},
+    {"first(x > 30) + first(x < 0)", 6},
+    {"first(x == most(x - a)) + sum(i == 1 ? none : 1)", 7},
+    {"tidy(0.2501) + tidy(7.01)", 7.25},
 };
 
-static const char *const wrong[] = {"",      "x +",    "(x",       "x)",  "x[1",   "sine(x)",
-                                    "x ? 1", "min(1)", "max(1 2)", "2 3", "x == ", "x & 1"};
+static const char *const wrong[] = {"",        "x +",   "(x",     "x)",         "x[1",
+                                    "sine(x)", "x ? 1", "min(1)", "max(1 2)",   "2 3",
+                                    "x == ",   "x & 1", "sum(x",  "first(x, 1)"};
 
 static const double numbers[] = {10, 20, 40, 80};
 static const pe_sequence sequence = {.n = 4, .claimed = numbers, .a = 3, .b = 0.5};
@@ -48,7 +53,8 @@ static void equations_say_what_a_paper_says(void **state)
     (void)state;
     for (size_t k = 0; k < PE_LEN(equations); k++) {
         print_message("%s\n", equations[k].text);
-        assert_true(pe_equation_read(equations[k].text, pe_sequence_terms, NULL, NULL, &e));
+        assert_true(
+            pe_equation_read(equations[k].text, pe_sequence_terms, NULL, NULL, &sequence, &e));
         assert_true(pe_equation_at(&e, &sequence, 2) == equations[k].is);
     }
 }
@@ -58,7 +64,7 @@ static void other_texts_are_none(void **state)
     pe_equation e;
     (void)state;
     for (size_t k = 0; k < PE_LEN(wrong); k++)
-        assert_false(pe_equation_read(wrong[k], pe_sequence_terms, NULL, NULL, &e));
+        assert_false(pe_equation_read(wrong[k], pe_sequence_terms, NULL, NULL, &sequence, &e));
 }
 
 static const pe_slips *const lists[] = {
@@ -82,7 +88,8 @@ static bool is_param(const char *name)
     size_t r = 0;
     while (pe_registry[r] != NULL && pe_params_find(pe_registry[r]->param_sets, name) == NULL)
         r++;
-    return pe_registry[r] != NULL || strcmp(name, "none") == 0 || strcmp(name, "pi") == 0;
+    return pe_registry[r] != NULL || strcmp(name, "none") == 0 || strcmp(name, "pi") == 0 ||
+           strcmp(name, "inf") == 0;
 }
 
 /* Words before "(" are functions, those behind "." choices, and one letter behind a digit an exponent. */
@@ -104,8 +111,25 @@ static void check(const pe_term *terms, const char *text)
 {
     pe_equation e;
     print_message("%s\n", text);
-    assert_true(pe_equation_read(text, pe_sequence_terms, terms, NULL, &e));
+    assert_true(pe_equation_read(text, pe_sequence_terms, terms, NULL, NULL, &e));
     check_names(terms, text);
+}
+
+/* "name = equation; name = equation" */
+static void check_set(const pe_term *terms, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at += strspn(at, "; ")) {
+        char one[128] = "";
+        const size_t n = strcspn(at, ";");
+        assert_true(n < sizeof one);
+        memcpy(one, at, n);
+        char *equals = strstr(one, " = ");
+        assert_non_null(equals);
+        *equals = '\0';
+        assert_true(is_term(terms, one));
+        check(terms, equals + strlen(" = "));
+        at += n;
+    }
 }
 
 static void each_row_has_them(void **state)
@@ -117,7 +141,10 @@ static void each_row_has_them(void **state)
             const pe_term *terms = row->stage != NULL                      ? row->stage->terms
                                    : lists[l] == &pe_mistakes_of_positions ? pe_position_terms
                                                                            : NULL;
-            const char *const of[] = {row->a, row->b, row->where, row->op, row->also};
+            const bool sets = row->stage == &pe_slip_distances && row->also != NULL;
+            const char *const of[] = {row->a, row->b, row->where, row->op, sets ? NULL : row->also};
+            if (sets)
+                check_set(terms, row->also);
             for (size_t k = 0; k < PE_LEN(of); k++)
                 if (of[k] != NULL)
                     check(terms, of[k]);

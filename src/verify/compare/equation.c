@@ -285,11 +285,11 @@ static double number_of(const reader *r, char *name)
 static void take_all(reader *r, const struct of_all *f, size_t from)
 {
     const pe_term *items = find_term(r, "n");
-    r->failed |= items == NULL || r->of == NULL;
+    r->failed |= items == NULL;
     if (r->failed)
         return;
-    const double n = term_at(items, r->of, 0);
-    double all = f->begin, i = 0;
+    const double n = r->of != NULL ? term_at(items, r->of, 0) : 0;
+    double all = r->of != NULL ? f->begin : nan(""), i = 0;
     for (bool found = false; i < n && !found; i++) {
         const double x = number_at(r->out, from, r->of, i);
         all = f->by != NULL ? f->by(all, x) : i;
@@ -415,24 +415,20 @@ static void read_choice(reader *r)
     put(r, (pe_step){.is = CHOICE});
 }
 
-static bool read_all(reader *r)
-{
-    r->out->n = 0;
-    read_choice(r);
-    (void)take(r, "");
-    return !r->failed && *r->at == '\0';
-}
-
 bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *more,
-                      const pe_values *values, pe_equation *out)
+                      const pe_values *values, const void *of, pe_equation *out)
 {
-    return read_all(&(reader){.at = text, .terms = {terms, more}, .values = values, .out = out});
+    reader r = {.at = text, .terms = {terms, more}, .values = values, .of = of, .out = out};
+    out->n = 0;
+    read_choice(&r);
+    (void)take(&r, "");
+    return !r.failed && *r.at == '\0';
 }
 
 double pe_equation_number(const char *text, const pe_term *terms, const pe_term *more,
                           const pe_values *values, const void *of)
 {
     pe_equation e;
-    reader r = {.at = text, .terms = {terms, more}, .values = values, .of = of, .out = &e};
-    return read_all(&r) ? pe_equation_at(&e, of, 0) : nan("");
+    return pe_equation_read(text, terms, more, values, of, &e) ? pe_equation_at(&e, of, 0)
+                                                               : nan("");
 }

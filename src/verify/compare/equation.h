@@ -19,8 +19,8 @@
  *     tidy (the whole number near it, or the reciprocal of one: as a person chooses them)
  *     min max hypot signed(x, y) (of the sign of y)
  *
- * Of all items, where it is known whose they are (pe_equation_number): sum(e), least(e), most(e), which
- * leave NAN out, and first(e), the first item of which e is true, or n.
+ * Of all items are sum(e), least(e), most(e), which leave NAN out, and first(e), the first item of which
+ * e is true, or n.
  *
  * Another name is a number of the claim, NAN where it has none; "variant.llama4": is the choice that?
  */
@@ -52,9 +52,10 @@ typedef struct pe_equation {
     pe_step step[PE_EQUATION_STEPS];
 } pe_equation;
 
-/** Read one; names are those of two lists (NULL: none), then of the values. False: it is no equation. */
+/** Read one; names are those of two lists (NULL: none), then of the values. What it says of all items is
+ * found now, of those of `of`, and NAN where that is NULL. False: it is no equation. */
 bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *more,
-                      const pe_values *values, pe_equation *out) PE_MUST_CHECK;
+                      const pe_values *values, const void *of, pe_equation *out) PE_MUST_CHECK;
 
 /** Its number, as of item 0; NAN: it is no equation. */
 double pe_equation_number(const char *text, const pe_term *terms, const pe_term *more,

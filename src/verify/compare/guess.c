@@ -61,7 +61,7 @@ bool pe_guess_map_is_identity(const pe_position_map *map)
 bool pe_guess_equation(const char *text, const pe_values *values, pe_equation *out)
 {
     static const pe_term x[] = {{.name = "x"}, {0}};
-    return pe_equation_read(text, x, NULL, values, out);
+    return pe_equation_read(text, x, NULL, values, NULL, out);
 }
 
 static double moved(const pe_position_map *map, const pe_equation *round, size_t token,

@@ -74,9 +74,9 @@ static bool read_equations(pe_beside *b)
     for (size_t k = 0; k < n && read && b->made != NULL; k++) {
         const pe_pattern *p = &pe_pattern_rows[k / 2];
         if (p->made[k % 2] != NULL)
-            read = pe_equation_read(p->made[k % 2], of_waves, NULL, NULL, &b->made[k]);
+            read = pe_equation_read(p->made[k % 2], of_waves, NULL, NULL, NULL, &b->made[k]);
         if (read && p->from[k % 2] != NULL)
-            read = pe_equation_read(p->from[k % 2], of_places, NULL, NULL, &b->from[k]);
+            read = pe_equation_read(p->from[k % 2], of_places, NULL, NULL, NULL, &b->from[k]);
     }
     return read && b->made != NULL;
 }

@@ -108,7 +108,7 @@ const pe_term pe_sequence_terms[] = {
 
 static bool read(const pe_sequence *s, const char *text, pe_equation *out)
 {
-    return pe_equation_read(text, pe_sequence_terms, s->terms, s->values, out);
+    return pe_equation_read(text, pe_sequence_terms, s->terms, s->values, s, out);
 }
 
 /* The number of an equation; NULL: the other one. */
