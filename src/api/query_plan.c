@@ -82,7 +82,7 @@ static pe_status plan_with(search *s, unsigned which, asked *out, pe_problem *wh
     if (stands && work <= s->work) {
         const pe_limits limits = {s->limits->max_elements, s->work};
         s->work -= work;
-        status = s->query->resource->plan(&values, s->tables, &limits, &plan, why);
+        status = pe_plan_make(s->query->resource, &values, s->tables, &limits, &plan, why);
     } else {
         status = pe_fail(why, PE_TOO_MUCH_WORK, "", "no further mistake is looked for");
     }
@@ -198,7 +198,7 @@ pe_status pe_query_plan(pe_query *query, struct pe_tables *tables, const pe_limi
     PE_TRY(status);
     if (query->mistakes == NULL) {
         pe_values_synonyms(&query->values, &query->synonyms);
-        status = query->resource->plan(&query->values, tables, limits, out, why);
+        status = pe_plan_make(query->resource, &query->values, tables, limits, out, why);
         if (status != PE_OK)
             pe_query_locate(query, why);
         else if (query->synonyms.bytes > 0)

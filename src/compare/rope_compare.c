@@ -426,24 +426,22 @@ static pe_status check_overflow(const compare *state, pe_dtype dtype, pe_problem
     return status;
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     PE_TRY(pe_plan_begin(out, sizeof(compare), fill, free_state, why));
     compare *state = out->state;
-    PE_TRY(read_types(values, tables, state, why));
+    PE_TRY(read_types(values, out->tables, state, why));
     const pe_shape each = {2, {state->n, state->pairs}}, one = {1, {state->n}};
     for (size_t t = 0; t < PE_LEN(spectra); t++) {
-        PE_TRY(pe_plan_add_tensor(out, limits, spectra[t].name, dtype, &each, 1, why));
-        PE_TRY(pe_plan_set_work(out, limits, t, PE_SPECTRUM_WORK, why));
+        PE_TRY(pe_plan_add_tensor(out, spectra[t].name, dtype, &each, 1, why));
+        PE_TRY(pe_plan_set_work(out, t, PE_SPECTRUM_WORK, why));
     }
     for (size_t f = 0; f < PE_LEN(facts); f++) {
-        pe_status status =
-            pe_plan_add_tensor(out, limits, facts[f].name, facts[f].dtype, &one, 1, why);
+        pe_status status = pe_plan_add_tensor(out, facts[f].name, facts[f].dtype, &one, 1, why);
         if (status == PE_OK && facts[f].all)
-            status = pe_plan_set_work(out, limits, PE_LEN(spectra) + f,
-                                      state->pairs * PE_SPECTRUM_WORK, why);
+            status =
+                pe_plan_set_work(out, PE_LEN(spectra) + f, state->pairs * PE_SPECTRUM_WORK, why);
         PE_TRY(status);
     }
     PE_TRY(check_overflow(state, dtype, why));

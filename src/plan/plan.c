@@ -10,32 +10,43 @@
 
 #include "base/yield.h"
 #include "plan/price.h"
+#include "plan/resource.h"
+
+pe_status pe_plan_make(const pe_resource *resource, pe_values *values, struct pe_tables *tables,
+                       const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    *out = (pe_plan){.tables = tables, .limits = limits};
+    const pe_status status = resource->plan(values, out, why);
+    out->tables = NULL;
+    out->limits = NULL;
+    return status;
+}
 
 /* requested: SIZE_MAX when the count itself overflows. */
-static pe_status too_many(const pe_limits *limits, size_t requested, pe_problem *why)
+static pe_status too_many(const pe_plan *plan, size_t requested, pe_problem *why)
 {
     pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
             "the answer would hold %s%zu elements, at most %zu are allowed (max_elements); ask for "
             "fewer at a time",
-            requested == SIZE_MAX ? "at least " : "", requested, limits->max_elements);
-    why->max_elements = limits->max_elements;
+            requested == SIZE_MAX ? "at least " : "", requested, plan->limits->max_elements);
+    why->max_elements = plan->limits->max_elements;
     why->requested_elements = requested;
     return why->status;
 }
 
-pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char *name,
-                             pe_dtype dtype, const pe_shape *shape, size_t unit, pe_problem *why)
+pe_status pe_plan_add_tensor(pe_plan *plan, const char *name, pe_dtype dtype, const pe_shape *shape,
+                             size_t unit, pe_problem *why)
 {
     assert(plan->n_tensors < PE_MAX_TENSORS);
     size_t elements, total;
     if (!pe_array_elements(shape, &elements))
-        return too_many(limits, SIZE_MAX, why);
+        return too_many(plan, SIZE_MAX, why);
     total = elements;
     for (size_t t = 0; t < plan->n_tensors; t++)
         if (!pe_size_add(total, plan->tensors[t].elements, &total))
-            return too_many(limits, SIZE_MAX, why);
-    if (total > limits->max_elements)
-        return too_many(limits, total, why);
+            return too_many(plan, SIZE_MAX, why);
+    if (total > plan->limits->max_elements)
+        return too_many(plan, total, why);
     assert(unit > 0 && elements % unit == 0);
     plan->tensors[plan->n_tensors++] = (pe_tensor){.name = name,
                                                    .dtype = dtype,
@@ -44,17 +55,17 @@ pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char 
                                                    .units = elements / unit,
                                                    .unit = unit,
                                                    .work = 1};
-    return pe_plan_set_work(plan, limits, plan->n_tensors - 1, 1, why);
+    return pe_plan_set_work(plan, plan->n_tensors - 1, 1, why);
 }
 
-pe_status pe_plan_set_work(pe_plan *plan, const pe_limits *limits, size_t tensor, size_t work,
-                           pe_problem *why)
+pe_status pe_plan_set_work(pe_plan *plan, size_t tensor, size_t work, pe_problem *why)
 {
     uint64_t all = 0;
     plan->tensors[tensor].work = work;
     for (size_t t = 0; t < plan->n_tensors; t++)
         all = pe_price_plus(all, pe_plan_tensor_work(&plan->tensors[t]));
-    return pe_price_check(all, limits->max_work == 0 ? UINT64_MAX : limits->max_work, why);
+    const uint64_t most = plan->limits->max_work;
+    return pe_price_check(all, most == 0 ? UINT64_MAX : most, why);
 }
 
 uint64_t pe_plan_tensor_work(const pe_tensor *tensor)

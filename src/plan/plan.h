@@ -78,10 +78,12 @@ typedef struct pe_engine_setting_source {
 } pe_engine_setting_source;
 
 /**
- * Made by a resource's `plan`; freed by pe_plan_free. After the plan nothing can fail but memory.
+ * Made by pe_plan_make; freed by pe_plan_free. After the plan nothing can fail but memory.
  * Immutable once made: fill may run in any thread, in several at once, over any rows in any order.
  */
 struct pe_plan {
+    struct pe_tables *tables; /* while it is made: what it takes numbers from */
+    const pe_limits *limits;  /* the same: what it is checked against */
     size_t n_scalars, n_tensors, n_warnings;
     pe_scalar scalars[PE_MAX_SCALARS];
     pe_tensor tensors[PE_MAX_TENSORS];
@@ -103,6 +105,10 @@ struct pe_plan {
     /** fill makes parts. false: units are made whole, and a reader who stalls may hold one. */
     bool makes_parts;
 };
+
+/** The plan of values. *out is to be freed, also when this fails.   Errors  those of the resource. */
+pe_status pe_plan_make(const pe_resource *resource, pe_values *values, struct pe_tables *tables,
+                       const pe_limits *limits, pe_plan *out, pe_problem *why) PE_MUST_CHECK;
 
 /** Give the plan its state, zeroed, and what reads and releases it.   Errors  OVERLOADED (memory). */
 pe_status pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill,
@@ -130,9 +136,8 @@ pe_status pe_plan_make_region(const pe_plan *plan, const pe_region *region, void
  * Add a tensor; checks its elements, with those of the tensors before it, against the limits.
  * Errors  TOO_MANY_ELEMENTS, TOO_MUCH_WORK.
  */
-pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char *name,
-                             pe_dtype dtype, const pe_shape *shape, size_t unit,
-                             pe_problem *why) PE_MUST_CHECK;
+pe_status pe_plan_add_tensor(pe_plan *plan, const char *name, pe_dtype dtype, const pe_shape *shape,
+                             size_t unit, pe_problem *why) PE_MUST_CHECK;
 /** What a sum of n products costs: one takes a nanosecond or less. */
 #define PE_DOT_WORK(n) ((n) / 8 + 1)
 
@@ -141,7 +146,7 @@ pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char 
  * plan says so before it spends anything on it.
  * Errors  TOO_MUCH_WORK.
  */
-pe_status pe_plan_set_work(pe_plan *plan, const pe_limits *limits, size_t tensor, size_t work,
+pe_status pe_plan_set_work(pe_plan *plan, size_t tensor, size_t work,
                            pe_problem *why) PE_MUST_CHECK;
 /** What all its elements cost. */
 uint64_t pe_plan_tensor_work(const pe_tensor *tensor);

@@ -43,11 +43,10 @@ struct pe_resource {
     const char *nested;
     /**
      * Check what single rows cannot say, derive defaults (pe_values_set_*: they become part of the
-     * canonical form), and plan the answer. May move tensors out of values. *out is zeroed by the
-     * caller.
+     * canonical form), and plan the answer. May move tensors out of values. pe_plan_make calls
+     * it: *out has limits and tables, and nothing else.
      */
-    pe_status (*plan)(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                      pe_plan *out, pe_problem *why);
+    pe_status (*plan)(pe_values *values, pe_plan *out, pe_problem *why);
     /** The values of rope/table that turn vectors as this table of waves does, once their channels
      * [head_dim] are put in an order, which is the caller's to free. NULL: none do. */
     pe_status (*turned)(pe_values *values, pe_values *out, uint32_t **order, pe_problem *why);

@@ -67,7 +67,7 @@ static void bench(const char *target, pe_tables *tables)
     const pe_resource *resource = pe_registry_find(path);
     require(pe_query_string_parse(resource, pe_slice_of(query), &read_limits, &ask, &why), &why);
     plan = (pe_plan){0};
-    require(resource->plan(&ask.values, tables, &limits, &plan, &why), &why);
+    require(pe_plan_make(resource, &ask.values, tables, &limits, &plan, &why), &why);
     row.elements = plan.tensors[0].units * plan.tensors[0].unit;
     row.amount = bytes = row.elements * pe_dtype_bytes(plan.tensors[0].dtype);
     bench_measure(&row);

@@ -40,8 +40,9 @@ static encoded plan(const pe_resource *resource, bool json, const char *text, si
     if (e.status != PE_OK)
         return e;
     e.tables = encode_tables == NULL ? make_tables() : NULL;
-    e.status = resource->plan(&e.ask.values, encode_tables != NULL ? encode_tables : e.tables,
-                              &limits, &e.plan, &e.why);
+    e.status =
+        pe_plan_make(resource, &e.ask.values, encode_tables != NULL ? encode_tables : e.tables,
+                     &limits, &e.plan, &e.why);
     return e;
 }
 

@@ -147,11 +147,11 @@ void fake_plan_cut(pe_plan *plan)
 void fake_plan(pe_plan *out, size_t n_tensors, pe_dtype dtype, const pe_shape *shape, size_t unit)
 {
     static const char *const names[] = {"cos", "sin", "tan", "cot"};
-    const pe_limits limits = {.max_elements = (size_t)1 << 28};
+    static const pe_limits limits = {.max_elements = (size_t)1 << 28};
     pe_problem why;
-    *out = (pe_plan){.fill = fill};
+    *out = (pe_plan){.limits = &limits, .fill = fill};
     for (size_t t = 0; t < n_tensors; t++)
-        if (pe_plan_add_tensor(out, &limits, n_tensors > 1 ? names[t] : NULL, dtype, shape, unit,
-                               &why) != PE_OK)
+        if (pe_plan_add_tensor(out, n_tensors > 1 ? names[t] : NULL, dtype, shape, unit, &why) !=
+            PE_OK)
             fprintf(stderr, "fake_plan: %s\n", why.detail);
 }

@@ -105,19 +105,17 @@ static void what_planning_costs_goes_by_the_rows(void **state)
 static void plans_count_elements_over_all_tensors(void **state)
 {
     const pe_limits limits = {.max_elements = 100};
-    pe_plan plan = {0};
+    pe_plan plan = {.limits = &limits};
     pe_problem why;
-    assert_int_equal(
-        pe_plan_add_tensor(&plan, &limits, "cos", PE_FLOAT32, &(pe_shape){2, {10, 6}}, 6, &why),
-        PE_OK);
+    assert_int_equal(pe_plan_add_tensor(&plan, "cos", PE_FLOAT32, &(pe_shape){2, {10, 6}}, 6, &why),
+                     PE_OK);
     assert_int_equal(plan.tensors[0].units, 10);
-    assert_int_equal(
-        pe_plan_add_tensor(&plan, &limits, "sin", PE_FLOAT32, &(pe_shape){2, {10, 6}}, 6, &why),
-        PE_TOO_MANY_ELEMENTS);
+    assert_int_equal(pe_plan_add_tensor(&plan, "sin", PE_FLOAT32, &(pe_shape){2, {10, 6}}, 6, &why),
+                     PE_TOO_MANY_ELEMENTS);
     assert_int_equal(why.max_elements, 100);
     assert_int_equal(why.requested_elements, 120);
     const pe_shape endless = {3, {1UL << 30, 1UL << 30, 1UL << 30}};
-    assert_int_equal(pe_plan_add_tensor(&plan, &limits, "sin", PE_FLOAT32, &endless, 1, &why),
+    assert_int_equal(pe_plan_add_tensor(&plan, "sin", PE_FLOAT32, &endless, 1, &why),
                      PE_TOO_MANY_ELEMENTS);
     pe_plan_warn(&plan, "upstream differs by %d", 3);
     assert_string_equal(plan.warnings[0], "upstream differs by 3");

@@ -163,13 +163,14 @@ static pe_status act_safetensors(pe_problem *why)
 
 static pe_status stream_all(const char *format, pe_problem *why)
 {
-    const pe_limits limits = {.max_elements = 1000};
+    static const pe_limits limits = {.max_elements = 1000};
     const pe_rendering rendering = render_as(format, false, "cos");
     pe_stream *stream = NULL;
     pe_plan plan = {0};
     pe_status status = PE_OK;
     fake_plan(&plan, 0, PE_FLOAT32, &(pe_shape){1, {4}}, 1);
-    status = pe_plan_add_tensor(&plan, &limits, "cos", PE_FLOAT32, &(pe_shape){2, {4, 4}}, 4, why);
+    plan.limits = &limits;
+    status = pe_plan_add_tensor(&plan, "cos", PE_FLOAT32, &(pe_shape){2, {4, 4}}, 4, why);
     if (status == PE_OK)
         status = pe_stream_make(&plan, &rendering, &stream, why);
     if (status == PE_OK) {

@@ -66,11 +66,12 @@ pe_status pe_report_figure(const pe_claim *claim, const pe_report *report, const
                                                     .values = &claim->values,
                                                     .figure = options};
     static const pe_limits limits = {.max_elements = SIZE_MAX};
-    pe_plan plan = {.state = (void *)(uintptr_t)of, .fill = fill, .makes_parts = true};
+    pe_plan plan = {
+        .limits = &limits, .state = (void *)(uintptr_t)of, .fill = fill, .makes_parts = true};
     const pe_shape shape = {2, {of->rows, of->columns}};
     pe_stream *stream = NULL;
     pe_status status =
-        pe_plan_add_tensor(&plan, &limits, "difference", PE_FLOAT32, &shape, of->columns, why);
+        pe_plan_add_tensor(&plan, "difference", PE_FLOAT32, &shape, of->columns, why);
     if (status == PE_OK)
         status = pe_stream_make(&plan, rendering, &stream, why);
     if (status == PE_OK)

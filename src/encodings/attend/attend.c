@@ -253,8 +253,7 @@ static pe_status take_doubles(pe_values *values, const char *name, pe_array *out
     return status;
 }
 
-static pe_status add_tensors(const pe_values *values, const pe_limits *limits, pe_plan *out,
-                             pe_problem *why)
+static pe_status add_tensors(const pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_array *q = &pe_values_find(values, "q")->tensor;
     const pe_array *v = &pe_values_find(values, "v")->tensor;
@@ -262,15 +261,15 @@ static pe_status add_tensors(const pe_values *values, const pe_limits *limits, p
     const size_t last = q->shape.ndim - 1, keys = k->dim[last - 1], d = q->shape.dim[last];
     pe_shape shape = q->shape;
     shape.dim[last] = keys;
-    PE_TRY(pe_plan_add_tensor(out, limits, "probabilities", q->dtype, &shape, keys, why));
-    PE_TRY(pe_plan_set_work(out, limits, PROBABILITIES, PE_SOFTMAX_WORK + d, why));
+    PE_TRY(pe_plan_add_tensor(out, "probabilities", q->dtype, &shape, keys, why));
+    PE_TRY(pe_plan_set_work(out, PROBABILITIES, PE_SOFTMAX_WORK + d, why));
     if (!pe_values_present(values, "v"))
         return PE_OK;
     const size_t channels = v->shape.dim[last];
     shape.dim[last] = channels;
-    pe_status status = pe_plan_add_tensor(out, limits, "output", q->dtype, &shape, channels, why);
+    pe_status status = pe_plan_add_tensor(out, "output", q->dtype, &shape, channels, why);
     const size_t work = keys * (PE_SOFTMAX_WORK + d) / channels + keys * VALUE_WORK + 1;
-    return status == PE_OK ? pe_plan_set_work(out, limits, OUTPUT, work, why) : status;
+    return status == PE_OK ? pe_plan_set_work(out, OUTPUT, work, why) : status;
 }
 
 static pe_status set_state(pe_attend *s, pe_values *values, const pe_shape *whole, pe_problem *why)
@@ -312,22 +311,21 @@ static pe_status set_state(pe_attend *s, pe_values *values, const pe_shape *whol
     return PE_OK;
 }
 
-static pe_status plan_attention(pe_values *values, struct pe_tables *tables,
-                                const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_attention(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_attend_scheme *scheme;
     pe_problem mistake;
     pe_status status = pe_attend_scheme_read(values, &scheme, why);
     status = PE_ALSO(status, check_shapes(values, &mistake));
     if (status == PE_OK)
-        status = add_tensors(values, limits, out, why);
+        status = add_tensors(values, out, why);
     PE_TRY(status);
     PE_TRY(pe_plan_begin(out, sizeof(pe_attend), fill, free_state, why));
     pe_attend *s = out->state;
     s->scheme = scheme;
     PE_TRY(set_state(s, values, &out->tensors[PROBABILITIES].shape, why));
     if (scheme->prepare != NULL)
-        PE_TRY(scheme->prepare(s, values, tables, why));
+        PE_TRY(scheme->prepare(s, values, out->tables, why));
     /* |scale q . k| <= scale |q| |k|; biases have bounds of their own. */
     double q_norm, k_norm;
     PE_TRY(pe_scores_norm_max(&s->q, &q_norm, why));

@@ -31,8 +31,8 @@ pe_pair pe_attention_scale(const pe_values *values, size_t d)
     return scale;
 }
 
-pe_status pe_attention_plan(pe_plan *plan, const pe_limits *limits, const pe_shape *shape,
-                            pe_dtype dtype, const char *where, pe_problem *why)
+pe_status pe_attention_plan(pe_plan *plan, const pe_shape *shape, pe_dtype dtype, const char *where,
+                            pe_problem *why)
 {
     const size_t queries = shape->dim[1], keys = shape->dim[2];
     if (queries > keys)
@@ -44,8 +44,8 @@ pe_status pe_attention_plan(pe_plan *plan, const pe_limits *limits, const pe_sha
         return pe_fail(why, PE_INVALID_PARAMETER, where,
                        "a row of probabilities may have at most %d keys, got %zu", PE_SOFTMAX_MAX,
                        keys);
-    PE_TRY(pe_plan_add_tensor(plan, limits, "probabilities", dtype, shape, keys, why));
-    return pe_plan_set_work(plan, limits, 0, PE_SOFTMAX_WORK, why);
+    PE_TRY(pe_plan_add_tensor(plan, "probabilities", dtype, shape, keys, why));
+    return pe_plan_set_work(plan, 0, PE_SOFTMAX_WORK, why);
 }
 
 pe_status pe_attention_fill(const pe_plan *plan, const pe_region *region, void *out,

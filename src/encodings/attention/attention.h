@@ -47,8 +47,8 @@ typedef struct pe_attention {
  * Errors  INVALID_PARAMETER at `where`: more queries than keys, or more than PE_SOFTMAX_MAX keys;
  *         TOO_MANY_ELEMENTS.
  */
-pe_status pe_attention_plan(pe_plan *plan, const pe_limits *limits, const pe_shape *shape,
-                            pe_dtype dtype, const char *where, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_attention_plan(pe_plan *plan, const pe_shape *shape, pe_dtype dtype, const char *where,
+                            pe_problem *why) PE_MUST_CHECK;
 
 /** The plan's fill: rows of scores made into probabilities. */
 pe_status pe_attention_fill(const pe_plan *plan, const pe_region *region, void *out,

@@ -141,8 +141,7 @@ static pe_status make(const pe_values *values, bool by_tokens, pe_learned_ids *o
     return status;
 }
 
-static pe_status plan_ids(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                          const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_ids(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const bool by_tokens = pe_values_present(values, "input_ids");
     PE_TRY(check_rule(values, by_tokens, why));
@@ -153,7 +152,7 @@ static pe_status plan_ids(pe_values *values, struct pe_tables *tables PE_UNUSED,
         if (ids->id[i] > INT32_MAX)
             return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
                            "id %zu overflows int32", i);
-    return pe_plan_add_tensor(out, limits, "position_ids", PE_INT32, &ids->shape, 1, why);
+    return pe_plan_add_tensor(out, "position_ids", PE_INT32, &ids->shape, 1, why);
 }
 
 /**

@@ -399,8 +399,8 @@ static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe
                    extra);
 }
 
-static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
-                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_table(pe_values *values, const pe_learned_rows *table, pe_plan *out,
+                            pe_problem *why)
 {
     state *s = out->state;
     pe_dtype dtype = PE_FLOAT32;
@@ -439,23 +439,21 @@ static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
     PE_TRY(pe_learned_dtype(values, table, table->largest * s->y.gain * s->x.gain, &dtype, why));
     const size_t width = table->rows->shape.dim[1];
     const pe_shape shape = {2, {s->extra + s->target.height * s->target.width, width}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why));
-    return pe_plan_set_work(out, limits, 0, TAP_WORK * s->y.most * s->x.most, why);
+    PE_TRY(pe_plan_add_tensor(out, "embeddings", dtype, &shape, width, why));
+    return pe_plan_set_work(out, 0, TAP_WORK * s->y.most * s->x.most, why);
 }
 
-static pe_status plan_named(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                            pe_plan *out, pe_problem *why)
+static pe_status plan_named(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_learned_rows table = {0};
-    PE_TRY(pe_learned_open(values, tables, out, &table, why));
+    PE_TRY(pe_learned_open(values, out->tables, out, &table, why));
     PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
     state *s = out->state;
     s->rows = table.rows;
-    return plan_table(values, &table, limits, out, why);
+    return plan_table(values, &table, out, why);
 }
 
-static pe_status plan_body(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                           const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_body(pe_values *values, pe_plan *out, pe_problem *why)
 {
     PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
     state *s = out->state;
@@ -471,7 +469,7 @@ static pe_status plan_body(pe_values *values, struct pe_tables *tables PE_UNUSED
         table.largest =
             fmax(table.largest,
                  fabs(pe_dtype_load(s->own.dtype, (const char *)s->own.data + e * bytes)));
-    return plan_table(values, &table, limits, out, why);
+    return plan_table(values, &table, out, why);
 }
 
 #define FORMULA                                                                                    \

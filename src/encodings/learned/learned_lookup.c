@@ -129,12 +129,11 @@ static pe_status fill_lookup(const pe_plan *plan, const pe_region *region, void 
     return PE_OK;
 }
 
-static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                             pe_plan *out, pe_problem *why)
+static pe_status plan_lookup(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
-    PE_TRY(pe_learned_open(values, tables, out, &table, why));
+    PE_TRY(pe_learned_open(values, out->tables, out, &table, why));
     PE_TRY(pe_learned_dtype(values, &table, table.largest, &dtype, why));
     if (!pe_values_present(values, "attention_mask") && !pe_values_present(values, "positions"))
         return pe_fail(why, PE_MISSING_PARAMETER, "attention_mask",
@@ -146,7 +145,7 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
     pe_shape shape = l->places.shape;
     const size_t width = table.rows->shape.dim[1];
     shape.dim[shape.ndim++] = width;
-    return pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why);
+    return pe_plan_add_tensor(out, "embeddings", dtype, &shape, width, why);
 }
 
 /**
@@ -247,16 +246,15 @@ static pe_status add(pe_values *values, const pe_learned_rows *table, pe_array *
     return status;
 }
 
-static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                          pe_plan *out, pe_problem *why)
+static pe_status plan_add(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_learned_rows table = {0};
-    PE_TRY(pe_learned_open(values, tables, out, &table, why));
+    PE_TRY(pe_learned_open(values, out->tables, out, &table, why));
     PE_TRY(pe_plan_begin_array(out, why));
     pe_array *sum = out->state;
     PE_TRY(add(values, &table, sum, why));
-    return pe_plan_add_tensor(out, limits, "embeddings", sum->dtype, &sum->shape,
-                              table.rows->shape.dim[1], why);
+    return pe_plan_add_tensor(out, "embeddings", sum->dtype, &sum->shape, table.rows->shape.dim[1],
+                              why);
 }
 
 /**

@@ -199,18 +199,17 @@ static pe_status derive_positions(pe_values *values, const pe_learned_rows *tabl
     return PE_OK;
 }
 
-static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                           pe_plan *out, pe_problem *why)
+static pe_status plan_rows(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
-    PE_TRY(pe_learned_open(values, tables, out, &table, why));
+    PE_TRY(pe_learned_open(values, out->tables, out, &table, why));
     PE_TRY(pe_learned_dtype(values, &table, table.largest, &dtype, why));
     PE_TRY(derive_positions(values, &table, why));
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
     const size_t width = table.rows->shape.dim[1];
     const pe_shape shape = {2, {positions->count, width}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "rows", dtype, &shape, width, why));
+    PE_TRY(pe_plan_add_tensor(out, "rows", dtype, &shape, width, why));
     PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
     state *s = out->state;
     out->makes_parts = true;

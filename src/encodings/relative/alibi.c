@@ -139,14 +139,13 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
     return PE_OK;
 }
 
-static pe_status plan_slopes(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                             const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_slopes(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_alibi_formula formula = pe_alibi_formula_of(values);
     const size_t heads = (size_t)formula.num_heads;
     const pe_shape shape = {1, {heads}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "slopes", (pe_dtype)pe_values_choice(values, "dtype"),
-                              &shape, 1, why));
+    PE_TRY(pe_plan_add_tensor(out, "slopes", (pe_dtype)pe_values_choice(values, "dtype"), &shape, 1,
+                              why));
     PE_TRY(pe_plan_begin(out, heads * sizeof(pe_alibi_slope), fill, free, why));
     pe_alibi_slope *slopes = out->state;
     for (size_t h = 0; h < heads; h++)

@@ -106,8 +106,7 @@ static pe_status check_lengths(pe_values *values, pe_problem *why)
     return pe_relative_lengths(values, why);
 }
 
-static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                           pe_plan *out, pe_problem *why)
+static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
 {
     unsigned char masked[8] = {0};
     pe_problem mistake;
@@ -122,12 +121,12 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                                        .run = run,
                                        .state_bytes = sizeof(bias),
                                        .free_state = free_bias};
-    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
+    PE_TRY(pe_relative_plan(&window, values, out, why));
     bias *b = out->state;
     b->form = form;
     b->dtype = window.dtype;
     memcpy(b->masked, masked, sizeof b->masked);
-    PE_TRY(pe_alibi_heads_make(values, tables, &b->heads, why));
+    PE_TRY(pe_alibi_heads_make(values, out->tables, &b->heads, why));
     return pe_alibi_heads_fit(&b->heads, b->dtype, b->table.keys - 1, "key_length", why);
 }
 

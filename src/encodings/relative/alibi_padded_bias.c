@@ -96,8 +96,7 @@ static pe_status count_keys(const pe_array *mask, state *s, size_t *most, pe_pro
     return PE_OK;
 }
 
-static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                           pe_plan *out, pe_problem *why)
+static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_array *mask = &pe_values_find(values, "attention_mask")->tensor;
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
@@ -106,12 +105,12 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     const pe_shape shape = {4,
                             {mask->shape.dim[0], pe_values_find(values, "heads")->positions.count,
                              1, mask->shape.dim[1]}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why));
+    PE_TRY(pe_plan_add_tensor(out, "bias", dtype, &shape, 1, why));
     PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
     state *s = out->state;
     s->dtype = dtype;
     PE_TRY(count_keys(mask, s, &most, why));
-    PE_TRY(pe_alibi_heads_make(values, tables, &s->heads, why));
+    PE_TRY(pe_alibi_heads_make(values, out->tables, &s->heads, why));
     return pe_alibi_heads_fit(&s->heads, dtype, most, "attention_mask", why);
 }
 

@@ -101,20 +101,19 @@ static pe_status check_overflow(const pe_array *logits, double scale, pe_problem
     return PE_OK;
 }
 
-static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
-                                    const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_probabilities(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_array *logits = &pe_values_find(values, "logits")->tensor;
     const double scale = pe_values_real(values, "scale");
     PE_TRY(check_heads(values, why));
-    PE_TRY(pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why));
+    PE_TRY(pe_attention_plan(out, &logits->shape, logits->dtype, "logits", why));
     PE_TRY(check_overflow(logits, scale, why));
     PE_TRY(pe_plan_begin(out, sizeof(state), pe_attention_fill, free_state, why));
     state *s = out->state;
     s->attention = (pe_attention){logits->shape.dim[2], logits->shape.dim[2], scores};
     s->scale = scale;
     s->causal = pe_values_bool(values, "causal");
-    PE_TRY(pe_alibi_heads_make(values, tables, &s->heads, why));
+    PE_TRY(pe_alibi_heads_make(values, out->tables, &s->heads, why));
     s->logits = pe_plan_take(out, values, "logits");
     return PE_OK;
 }

@@ -67,8 +67,8 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
     return PE_OK;
 }
 
-pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *values,
-                           const pe_limits *limits, pe_plan *out, pe_problem *why)
+pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *values, pe_plan *out,
+                           pe_problem *why)
 {
     const size_t queries = (size_t)pe_values_int(values, "query_length");
     const size_t keys = (size_t)pe_values_int(values, "key_length");
@@ -81,7 +81,7 @@ pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *va
     shape.dim[shape.ndim++] = keys;
     if (window->channels > 0)
         shape.dim[shape.ndim++] = window->channels;
-    PE_TRY(pe_plan_add_tensor(out, limits, window->tensor, window->dtype, &shape, unit, why));
+    PE_TRY(pe_plan_add_tensor(out, window->tensor, window->dtype, &shape, unit, why));
     PE_TRY(pe_plan_begin(out, window->state_bytes, fill, window->free_state, why));
     pe_relative *table = out->state;
     *table = (pe_relative){.rows = rows,

@@ -66,8 +66,8 @@ typedef struct pe_relative_window {
  * the others.
  * Errors  TOO_MANY_ELEMENTS, OVERLOADED (memory).
  */
-pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *values,
-                           const pe_limits *limits, pe_plan *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *values, pe_plan *out,
+                           pe_problem *why) PE_MUST_CHECK;
 
 /** out: `unit` n times. */
 void pe_relative_repeat(const void *unit, size_t bytes, size_t n, unsigned char *out);

@@ -58,8 +58,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
     return PE_OK;
 }
 
-static pe_status plan_skew(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                           const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_skew(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_array *logits = &pe_values_find(values, "logits")->tensor;
     const size_t n = logits->shape.dim[1], relative = logits->shape.dim[2];
@@ -69,7 +68,7 @@ static pe_status plan_skew(pe_values *values, struct pe_tables *tables PE_UNUSED
                        "after the query, got %zu",
                        n, n, 2 * n - 1, relative);
     const pe_shape shape = {3, {logits->shape.dim[0], n, n}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why));
+    PE_TRY(pe_plan_add_tensor(out, "logits", logits->dtype, &shape, 1, why));
     PE_TRY(pe_plan_begin(out, sizeof(state), fill, free, why));
     state *s = out->state;
     s->length = n;

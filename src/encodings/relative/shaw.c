@@ -142,8 +142,7 @@ static void run(const void *of, size_t layer PE_UNUSED, int64_t relative, size_t
         to[i] = last - to[i];
 }
 
-static pe_status plan_indices(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                              const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_indices(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_shaw_clip clip;
     pe_problem mistake;
@@ -155,7 +154,7 @@ static pe_status plan_indices(pe_values *values, struct pe_tables *tables PE_UNU
                                        .run = run,
                                        .state_bytes = sizeof(state),
                                        .free_state = free};
-    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
+    PE_TRY(pe_relative_plan(&window, values, out, why));
     state *s = out->state;
     s->clip = clip;
     s->backwards = pe_values_choice(values, "distance") == 1;

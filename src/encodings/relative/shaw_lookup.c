@@ -30,8 +30,7 @@ static void run(const void *of, size_t layer PE_UNUSED, int64_t relative, size_t
                        zones.behind, out);
 }
 
-static pe_status plan_lookup(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                             const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_lookup(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_shaw_clip clip;
     PE_TRY(pe_relative_lengths(values, why));
@@ -43,7 +42,7 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables PE_UNUS
                                        .run = run,
                                        .state_bytes = sizeof(state),
                                        .free_state = free};
-    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
+    PE_TRY(pe_relative_plan(&window, values, out, why));
     state *s = out->state;
     s->clip = clip;
     s->embeddings = pe_plan_take(out, values, "relative_embeddings");

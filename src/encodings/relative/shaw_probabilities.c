@@ -91,8 +91,7 @@ static pe_array take_rows(pe_plan *out, pe_values *values, const char *name)
     return rows;
 }
 
-static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                                    const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_probabilities(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_shaw_clip clip;
     pe_problem mistake;
@@ -101,8 +100,8 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables 
     const pe_array *q = &pe_values_find(values, "q")->tensor;
     const size_t keys = pe_values_find(values, "k")->tensor.shape.dim[1], d = q->shape.dim[2];
     const pe_shape shape = {3, {q->shape.dim[0], q->shape.dim[1], keys}};
-    PE_TRY(pe_attention_plan(out, limits, &shape, q->dtype, "q", why));
-    PE_TRY(pe_plan_set_work(out, limits, 0, PE_SOFTMAX_WORK + d, why));
+    PE_TRY(pe_attention_plan(out, &shape, q->dtype, "q", why));
+    PE_TRY(pe_plan_set_work(out, 0, PE_SOFTMAX_WORK + d, why));
     PE_TRY(pe_plan_begin(out, sizeof(state), pe_attention_fill, free, why));
     state *s = out->state;
     s->attention = (pe_attention){keys, 2 * d, scores};

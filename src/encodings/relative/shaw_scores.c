@@ -96,16 +96,15 @@ static pe_status check(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
     return pe_shaw_read_embeddings(values, clip, why);
 }
 
-static pe_status plan_scores(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                             const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_scores(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_shaw_clip clip;
     PE_TRY(check(values, &clip, why));
     const pe_array *queries = &pe_values_find(values, "queries")->tensor;
     const size_t keys = (size_t)pe_values_int(values, "key_length");
     const pe_shape shape = {2, {queries->shape.dim[0], keys}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "scores", queries->dtype, &shape, 1, why));
-    PE_TRY(pe_plan_set_work(out, limits, 0, PE_DOT_WORK(queries->shape.dim[1]), why));
+    PE_TRY(pe_plan_add_tensor(out, "scores", queries->dtype, &shape, 1, why));
+    PE_TRY(pe_plan_set_work(out, 0, PE_DOT_WORK(queries->shape.dim[1]), why));
     PE_TRY(pe_plan_begin(out, sizeof(state), fill, free, why));
     state *s = out->state;
     s->keys = keys;

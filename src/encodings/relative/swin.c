@@ -88,18 +88,16 @@ static pe_status make_state(const pe_values *values, pe_plan *out, pe_problem *w
     return PE_OK;
 }
 
-static pe_status plan_index(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_index(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const size_t patches = (size_t)pe_values_int(values, "window_height") *
                            (size_t)pe_values_int(values, "window_width");
     const pe_shape shape = {2, {patches, patches}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "index", PE_INT32, &shape, 1, why));
+    PE_TRY(pe_plan_add_tensor(out, "index", PE_INT32, &shape, 1, why));
     return make_state(values, out, why);
 }
 
-static pe_status plan_bias(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                           const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const size_t height = (size_t)pe_values_int(values, "window_height");
     const size_t width = (size_t)pe_values_int(values, "window_width");
@@ -111,7 +109,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables PE_UNUSED
                        "window_width - 1) = %zu relative positions, got %zu rows",
                        rows, weights->shape.dim[0]);
     const pe_shape shape = {3, {weights->shape.dim[1], height * width, height * width}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why));
+    PE_TRY(pe_plan_add_tensor(out, "bias", weights->dtype, &shape, 1, why));
     PE_TRY(make_state(values, out, why));
     ((state *)out->state)->weights = pe_plan_take(out, values, "weights");
     return PE_OK;

@@ -73,8 +73,7 @@ static unsigned long most_of(pe_values *values, size_t side, const char *pretrai
                : 0;
 }
 
-static pe_status plan_coordinates(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                                  const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_coordinates(pe_values *values, pe_plan *out, pe_problem *why)
 {
     static const char *const pretrained[AXES] = {"pretrained_window_height",
                                                  "pretrained_window_width"};
@@ -82,7 +81,7 @@ static pe_status plan_coordinates(pe_values *values, struct pe_tables *tables PE
                                (size_t)pe_values_int(values, "window_width")};
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     const pe_shape shape = {3, {2 * side[DOWN] - 1, 2 * side[ACROSS] - 1, AXES}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "coordinates", dtype, &shape, AXES, why));
+    PE_TRY(pe_plan_add_tensor(out, "coordinates", dtype, &shape, AXES, why));
     const size_t room = (side[DOWN] + side[ACROSS]) * sizeof(double);
     PE_TRY(pe_plan_begin(out, sizeof(state) + room, fill, free, why));
     state *s = out->state;

@@ -109,8 +109,8 @@ static pe_status check(pe_values *values, size_t variant, pe_problem *why)
     return PE_ALSO(status, pe_t5_variant_read(values, variant, &mistake));
 }
 
-static pe_status plan_distances(const pe_values *values, const pe_limits *limits, pe_plan *out,
-                                int64_t *farthest, pe_problem *why)
+static pe_status plan_distances(const pe_values *values, pe_plan *out, int64_t *farthest,
+                                pe_problem *why)
 {
     const pe_positions *distances = &pe_values_find(values, "distances")->positions;
     /* Lengths of queries and keys do not go with distances. *farthest: the largest distance. */
@@ -127,15 +127,14 @@ static pe_status plan_distances(const pe_values *values, const pe_limits *limits
                        "distances must lie strictly between -2^40 and 2^40, got %.0f",
                        most > -least ? most : least);
     *farthest = (int64_t)far;
-    PE_TRY(pe_plan_add_tensor(out, limits, "buckets", PE_INT32, &distances->shape, 1, why));
+    PE_TRY(pe_plan_add_tensor(out, "buckets", PE_INT32, &distances->shape, 1, why));
     PE_TRY(pe_plan_begin(out, sizeof(state), fill_distances, free_state, why));
     state *s = out->state;
     s->of_key = pe_values_choice(values, "variant") == PE_T5_VARIANT_DEBERTA;
     return pe_positions_copy(distances, &s->distances, why);
 }
 
-static pe_status plan_window(pe_values *values, const pe_limits *limits, pe_plan *out,
-                             int64_t *farthest, pe_problem *why)
+static pe_status plan_window(pe_values *values, pe_plan *out, int64_t *farthest, pe_problem *why)
 {
     const pe_relative_window window = {.tensor = "buckets",
                                        .dtype = PE_INT32,
@@ -147,19 +146,18 @@ static pe_status plan_window(pe_values *values, const pe_limits *limits, pe_plan
                        "query_length is required, or distances: query_length=16 or distances=-8:9");
     PE_TRY(pe_relative_lengths(values, why));
     *farthest = pe_values_int(values, "key_length") - 1;
-    return pe_relative_plan(&window, values, limits, out, why);
+    return pe_relative_plan(&window, values, out, why);
 }
 
-static pe_status plan_buckets(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                              const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_buckets(pe_values *values, pe_plan *out, pe_problem *why)
 {
     int64_t farthest = 0;
     pe_problem mistake;
     const size_t variant = pe_values_choice(values, "variant");
     pe_status status = check(values, variant, why);
     const pe_status planned = pe_values_present(values, "distances")
-                                  ? plan_distances(values, limits, out, &farthest, &mistake)
-                                  : plan_window(values, limits, out, &farthest, &mistake);
+                                  ? plan_distances(values, out, &farthest, &mistake)
+                                  : plan_window(values, out, &farthest, &mistake);
     status = PE_ALSO(status, planned);
     PE_TRY(status);
     state *s = out->state;

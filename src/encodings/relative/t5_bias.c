@@ -67,8 +67,7 @@ static pe_status check_weights(const pe_values *values, pe_problem *why)
         shape->dim[0]);
 }
 
-static pe_status plan_bias(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                           const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_array *weights = &pe_values_find(values, "weights")->tensor;
     const size_t variant = pe_values_choice(values, "variant");
@@ -82,7 +81,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables PE_UNUSED
                                        .run = run,
                                        .state_bytes = sizeof(state),
                                        .free_state = free_state};
-    PE_TRY(pe_relative_plan(&window, values, limits, out, why));
+    PE_TRY(pe_relative_plan(&window, values, out, why));
     state *s = out->state;
     s->weights = pe_plan_take(out, values, "weights");
     return pe_t5_variant_plan(values, variant, pe_values_int(values, "key_length") - 1, &s->buckets,

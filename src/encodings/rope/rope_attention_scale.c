@@ -119,8 +119,7 @@ static size_t logarithms(const scale *state, double span)
     return changes;
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables PE_UNUSED, const pe_limits *limits,
-                      pe_plan *out, pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
     double least, most;
@@ -148,11 +147,11 @@ static pe_status plan(pe_values *values, pe_tables *tables PE_UNUSED, const pe_l
     state->beta = state->variant == LOG_LENGTH ? 0 : pe_values_real(values, "beta");
     state->offset = (double)pe_values_int(values, "position_offset");
     PE_TRY(pe_positions_share(positions, &state->positions, why));
-    PE_TRY(pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
+    PE_TRY(pe_plan_add_tensor(out, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
                               &(pe_shape){1, {positions->count}}, 1, why));
     return pe_plan_set_work(
-        out, limits, 0,
-        1 + logarithms(state, most - least) * EVALUATION_WORK / (positions->count + 1), why);
+        out, 0, 1 + logarithms(state, most - least) * EVALUATION_WORK / (positions->count + 1),
+        why);
 }
 
 static const pe_param own[] = {

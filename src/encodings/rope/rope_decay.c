@@ -27,28 +27,26 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status plan_decay(const pe_rope *rope, const pe_values *values, const pe_limits *limits,
-                            pe_plan *out, pe_problem *why)
+static pe_status plan_decay(const pe_rope *rope, const pe_values *values, pe_plan *out,
+                            pe_problem *why)
 {
     PE_TRY(pe_plan_begin(out, sizeof(decay), fill, free_state, why));
     decay *state = out->state;
     const pe_positions *offsets = &pe_values_find(values, "offsets")->positions;
     PE_TRY(pe_positions_share(offsets, &state->offsets, why));
-    pe_status status =
-        pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
-                           &(pe_shape){1, {offsets->count}}, 1, why);
+    pe_status status = pe_plan_add_tensor(out, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
+                                          &(pe_shape){1, {offsets->count}}, 1, why);
     if (status == PE_OK) /* an element is the mean of so many cosines, four of which cost a unit */
-        status = pe_plan_set_work(out, limits, 0, rope->pairs / 4 + 2, why);
+        status = pe_plan_set_work(out, 0, rope->pairs / 4 + 2, why);
     PE_TRY(status);
     return pe_rope_wave(rope, PE_ROPE_PLAIN, &state->wave, why);
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
-    PE_TRY(pe_rope_read(values, tables, &rope, why));
-    pe_status status = plan_decay(&rope, values, limits, out, why);
+    PE_TRY(pe_rope_read(values, out->tables, &rope, why));
+    pe_status status = plan_decay(&rope, values, out, why);
     pe_rope_free(&rope);
     return status;
 }

@@ -33,8 +33,8 @@ static const pe_spectrum_row two_sets[][5] = {
      {"inv_freq_long", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED}},
 };
 
-static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values,
-                               const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values, pe_plan *out,
+                               pe_problem *why)
 {
     pe_rope other;
     pe_rope_spectrum spectrum = {.rope = rope,
@@ -47,22 +47,21 @@ static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values,
         spectrum.rows = two_sets[pe_rope_beyond(rope->formula)];
         spectrum.n = PE_LEN(two_sets[0]);
     }
-    pe_status status = pe_rope_spectrum_plan(&spectrum, limits, out, why);
+    pe_status status = pe_rope_spectrum_plan(&spectrum, out, why);
     pe_rope_free(&other);
     return status;
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
-    PE_TRY(pe_rope_read(values, tables, &rope, why));
+    PE_TRY(pe_rope_read(values, out->tables, &rope, why));
     pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     if (rope.formula->type->add_scalars != NULL)
         rope.formula->type->add_scalars(rope.formula, out);
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, NULL, out);
-    pe_status status = plan_spectrum(&rope, values, limits, out, why);
+    pe_status status = plan_spectrum(&rope, values, out, why);
     pe_rope_free(&rope);
     return status;
 }

@@ -161,8 +161,7 @@ static pe_status derive_runs(pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status plan(pe_values *values, struct pe_tables *tables PE_UNUSED,
-                      const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     PE_TRY(derive_runs(values, why));
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
@@ -180,7 +179,7 @@ static pe_status plan(pe_values *values, struct pe_tables *tables PE_UNUSED,
         pe_plan_warn(out, "after a video that lasts longer than it is high and wide, some versions "
                           "of huggingface/transformers go on at its start + max(height, width), as "
                           "after_grid=size does; here the next position is the highest so far + 1");
-    return pe_plan_add_tensor(out, limits, "position_ids", s->rounded ? PE_INT32 : PE_FLOAT32,
+    return pe_plan_add_tensor(out, "position_ids", s->rounded ? PE_INT32 : PE_FLOAT32,
                               &(pe_shape){2, {s->axes, s->tokens}}, 1, why);
 }
 

@@ -4,9 +4,9 @@
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_rotated.h"
+#include "plan/plan.h"
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
     pe_shared_wave wave;
@@ -14,13 +14,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_status status = pe_rope_rotated_check(values, &tokens, why);
     const bool inverse = pe_values_bool(values, "inverse");
     pe_rope_rotated answer = {.values = values,
-                              .limits = limits,
                               .rotation = {.rope = &rope,
                                            .wave = &wave,
                                            .positions = pe_rope_rotated_positions(values, tokens),
                                            .backwards = inverse},
                               .positions = "positions"};
-    status = pe_rope_rotated_read(status, &answer, tables, &rope, why);
+    status = pe_rope_rotated_read(status, &answer, out->tables, &rope, why);
     PE_TRY(status);
     answer.rotation.axes = rope.axes;
     pe_rope_mrope_warn(&rope, out);

@@ -242,10 +242,9 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
     PE_TRY(check_positions(answer, name, axis, why));
     if (plan->state == NULL)
         PE_TRY(pe_plan_begin(plan, sizeof(rotated), fill, free_state, why));
-    PE_TRY(pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why));
+    PE_TRY(pe_plan_add_tensor(plan, shown, given->dtype, &given->shape, 1, why));
     pe_rope_rotation rotation = answer->rotation;
-    PE_TRY(pe_plan_set_work(plan, answer->limits, plan->n_tensors - 1,
-                            element_work(&rotation, given), why));
+    PE_TRY(pe_plan_set_work(plan, plan->n_tensors - 1, element_work(&rotation, given), why));
     pe_array *array = &((rotated *)plan->state)->array[plan->n_tensors - 1];
     *array = pe_values_take(answer->values, name);
     rotation.finite = name;

@@ -43,7 +43,6 @@ const pe_positions *pe_rope_rotated_positions(pe_values *values, size_t tokens);
 /** How the tensors of one request are rotated. Borrows everything. */
 typedef struct pe_rope_rotated {
     pe_values *values;
-    const pe_limits *limits;
     pe_rope_rotation rotation;
     const char *positions; /* the parameter rotation.positions came from */
     bool one_for_all;      /* a single position may serve all tokens */

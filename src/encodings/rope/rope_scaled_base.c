@@ -69,8 +69,7 @@ static pe_status check(const pe_values *values, const pe_rope_type *method, pe_p
     return PE_ALSO(status, check_lengths(values, method, &mistake));
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
     const pe_rope_type *method = methods[pe_values_choice(values, "method")];
@@ -89,12 +88,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     }
     pe_plan_add_scalar(out, "base", rope.formula->theta);
     pe_plan_add_scalar(out, "scaled_base", pe_rope_wave_base(&rope));
-    rope.tables = tables;
+    rope.tables = out->tables;
     const pe_rope_spectrum spectrum = {.rope = &rope,
                                        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
                                        .rows = tensors,
                                        .n = PE_LEN(tensors)};
-    pe_status status = pe_rope_spectrum_plan(&spectrum, limits, out, why);
+    pe_status status = pe_rope_spectrum_plan(&spectrum, out, why);
     pe_rope_free(&rope);
     return status;
 }

@@ -191,13 +191,12 @@ static pe_status make_waves(scores *state, pe_problem *why)
 /* Finding the angles of two positions, whatever the pairs. */
 #define PLACE_WORK 8
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     PE_TRY(pe_plan_begin(out, sizeof(scores), fill, free_state, why));
     scores *state = out->state;
     pe_status status = check(values, why);
-    status = pe_rope_read_beside(status, values, tables, &state->rope, why);
+    status = pe_rope_read_beside(status, values, out->tables, &state->rope, why);
     PE_TRY(status);
     const pe_positions *query_at = &pe_values_find(values, "query_positions")->positions;
     const pe_positions *key_at = &pe_values_find(values, "key_positions")->positions;
@@ -211,9 +210,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     const size_t d = state->rope.head_dim, unit = state->per_pair ? state->rope.pairs : 1;
     const pe_shape shape = {state->per_pair ? 3 : 2,
                             {state->q.shape.dim[0], state->k.shape.dim[0], unit}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "logits", dtype, &shape, unit, why));
-    PE_TRY(pe_plan_set_work(out, limits, 0, PE_DOT_WORK((d + unit - 1) / unit) + PLACE_WORK / unit,
-                            why));
+    PE_TRY(pe_plan_add_tensor(out, "logits", dtype, &shape, unit, why));
+    PE_TRY(pe_plan_set_work(out, 0, PE_DOT_WORK((d + unit - 1) / unit) + PLACE_WORK / unit, why));
     PE_TRY(make_waves(state, why));
     /* |q . R k| <= A^2 |q| |k| */
     const double attention = pe_rope_wave_attention_factor(&state->rope);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_shift.c - cached keys moved to other positions without their originals. */
 #include "encodings/rope/rope_rotated.h"
+#include "plan/plan.h"
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 
@@ -15,8 +16,7 @@ static pe_status rotate(pe_rope_rotated *answer, pe_plan *out, pe_problem *why)
     return status;
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
     size_t tokens;
@@ -26,11 +26,10 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         pe_rope_rotated_tokens(values, (const char *const[]){"keys"}, 1, &tokens, why);
     pe_rope_rotated answer = {
         .values = values,
-        .limits = limits,
         .rotation = {.rope = &rope, .positions = &pe_values_find(values, "delta")->positions},
         .positions = "delta",
         .one_for_all = true};
-    status = pe_rope_rotated_read(status, &answer, tables, &rope, why);
+    status = pe_rope_rotated_read(status, &answer, out->tables, &rope, why);
     PE_TRY(status);
     answer.rotation.axes = rope.axes;
     pe_rope_mrope_warn(&rope, out);

@@ -185,8 +185,8 @@ static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape,
-                               const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape, pe_plan *out,
+                               pe_problem *why)
 {
     spectrum *state = out->state;
     state->pair_axis = malloc(axes->pairs * sizeof *state->pair_axis);
@@ -195,7 +195,7 @@ static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape,
     for (size_t k = 0; k < axes->n_runs; k++)
         for (size_t i = 0; i < axes->run[k].count; i++)
             state->pair_axis[axes->run[k].first + i] = (int32_t)axes->run[k].axis;
-    return pe_plan_add_tensor(out, limits, "pair_axis", PE_INT32, shape, 1, why);
+    return pe_plan_add_tensor(out, "pair_axis", PE_INT32, shape, 1, why);
 }
 
 /* The frequency sets that the rows are of. */
@@ -208,8 +208,7 @@ static pe_status set_waves(const pe_rope_spectrum *of, pe_shared_wave *set, pe_p
     return pe_rope_wave(of->other, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
 }
 
-pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, const pe_limits *limits,
-                                pe_plan *out, pe_problem *why)
+pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, pe_plan *out, pe_problem *why)
 {
     const pe_rope *rope = asked->rope;
     const pe_shape shape = {1, {rope->pairs}};
@@ -219,13 +218,13 @@ pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, const pe_limits *
     state->n_rows = asked->n;
     pe_status status = PE_OK;
     for (size_t t = 0; t < state->n_rows && status == PE_OK; t++) {
-        status = pe_plan_add_tensor(out, limits, state->rows[t].name, asked->dtype, &shape, 1, why);
+        status = pe_plan_add_tensor(out, state->rows[t].name, asked->dtype, &shape, 1, why);
         if (status == PE_OK)
-            status = pe_plan_set_work(out, limits, t, PE_SPECTRUM_WORK, why);
+            status = pe_plan_set_work(out, t, PE_SPECTRUM_WORK, why);
     }
     if (status == PE_OK)
         status = set_waves(asked, state->set, why);
     if (status == PE_OK && rope->axes != NULL)
-        status = add_pair_axis(rope->axes, &shape, limits, out, why);
+        status = add_pair_axis(rope->axes, &shape, out, why);
     return status != PE_OK ? status : check_overflow(out, why);
 }

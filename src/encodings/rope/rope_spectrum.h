@@ -60,7 +60,7 @@ typedef struct pe_rope_spectrum {
  * wavelength and stretch are infinite. A rotation by several axes adds pair_axis.
  * Errors  INVALID_PARAMETER: one overflows dtype.
  */
-pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, const pe_limits *limits,
-                                pe_plan *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, pe_plan *out,
+                                pe_problem *why) PE_MUST_CHECK;
 
 #endif

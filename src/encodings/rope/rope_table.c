@@ -180,8 +180,7 @@ static pe_status set_positions(table *state, pe_rope *rope, const pe_values *val
     return pe_positions_share(positions, &state->positions, why);
 }
 
-static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_limits *limits,
-                            pe_plan *out, pe_problem *why)
+static pe_status plan_table(pe_rope *rope, const pe_values *values, pe_plan *out, pe_problem *why)
 {
     PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_state, why));
     table *state = out->state;
@@ -200,7 +199,7 @@ static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_lim
     if (pe_array_elements(&rows, &elements))
         shape = shape_of(layout, state->tokens, state->pairs);
     for (size_t t = 0; t < layout->n_faces; t++) {
-        PE_TRY(pe_plan_add_tensor(out, limits, layout->faces[t].name, dtype, &shape,
+        PE_TRY(pe_plan_add_tensor(out, layout->faces[t].name, dtype, &shape,
                                   state->pairs * layout->width, why));
     }
     status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
@@ -209,13 +208,12 @@ static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_lim
     return status;
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
     pe_problem mistake;
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
-    pe_status status = pe_rope_read(values, tables, &rope, why);
+    pe_status status = pe_rope_read(values, out->tables, &rope, why);
     if (status != PE_OK)
         return pe_rope_has_one_axis(values)
                    ? pe_problem_collect(status,
@@ -228,7 +226,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         pe_values_choice(values, "pairing") == PE_PAIRING_INTERLEAVED)
         pe_plan_warn(out, "cache_layout=hf with pairing=interleaved repeats each angle twice in a "
                           "row, as no model of Hugging Face does; pairing=half is theirs");
-    status = plan_table(&rope, values, limits, out, why);
+    status = plan_table(&rope, values, out, why);
     pe_rope_free(&rope);
     return status;
 }

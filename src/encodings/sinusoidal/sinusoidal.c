@@ -63,23 +63,22 @@ static size_t work_of_element(const pe_values *values)
     return 1 + (size_t)(FAR_WORK * fmin(share + 0.02, 1));
 }
 
-static pe_status plan_table(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                            pe_plan *out, pe_problem *why)
+static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const size_t width = (size_t)pe_values_int(values, "d_model");
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
     const pe_shape shape = {2, {positions->count, width}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"),
-                              &shape, width, why));
+    PE_TRY(pe_plan_add_tensor(out, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape,
+                              width, why));
     PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_table, why));
     table *state = out->state;
-    PE_TRY(pe_plan_set_work(out, limits, 0, work_of_element(values), why));
+    PE_TRY(pe_plan_set_work(out, 0, work_of_element(values), why));
     out->makes_parts = true;
     state->padded = pe_values_present(values, "padding_idx");
     if (state->padded)
         state->padding = (double)pe_values_int(values, "padding_idx");
     const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
-    PE_TRY(pe_sinusoid_make(&spec, tables, &state->sinusoid, why));
+    PE_TRY(pe_sinusoid_make(&spec, out->tables, &state->sinusoid, why));
     return pe_positions_share(positions, &state->positions, why);
 }
 

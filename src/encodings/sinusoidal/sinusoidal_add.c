@@ -156,8 +156,7 @@ static void derive_positions(pe_values *values, size_t tokens)
     positions->present = true;
 }
 
-static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                          pe_plan *out, pe_problem *why)
+static pe_status plan_add(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_array *x = &pe_values_find(values, "embeddings")->tensor;
     axes shape;
@@ -168,7 +167,7 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
     pe_shape whole = x->shape;
     const size_t width = shape.concat ? shape.channels + shape.width : shape.width;
     whole.dim[whole.ndim - 1] = width;
-    PE_TRY(pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &whole, width, why));
+    PE_TRY(pe_plan_add_tensor(out, "embeddings", x->dtype, &whole, width, why));
     PE_TRY(pe_plan_begin_array(out, why));
     pe_array *sum = out->state;
     *sum = pe_values_take(values, "embeddings"); /* it becomes the sum */
@@ -177,7 +176,7 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
     addition a = {.positions = &pe_values_find(values, "positions")->positions, .shape = shape};
     pe_sinusoid_spec spec = pe_sinusoid_read(values, shape.width);
     spec.dtype = shape.concat ? sum->dtype : PE_FLOAT64;
-    pe_status status = pe_sinusoid_make(&spec, tables, &a.sinusoid, why);
+    pe_status status = pe_sinusoid_make(&spec, out->tables, &a.sinusoid, why);
     if (status == PE_OK && (a.block = malloc(BLOCK_ELEMENTS * sizeof *a.block)) == NULL)
         status = pe_fail_memory(why);
     for (size_t b = 0; status == PE_OK && b < shape.batches; b++)

@@ -359,8 +359,7 @@ static pe_status make_axis(const pe_values *values, const char *side, pe_tables 
     return pe_sinusoid_make(&spec, tables, &out->masked, why);
 }
 
-static pe_status add_table(const pe_values *values, const pe_limits *limits, pe_plan *out,
-                           pe_problem *why)
+static pe_status add_table(const pe_values *values, pe_plan *out, pe_problem *why)
 {
     const size_t d_model = (size_t)pe_values_int(values, "d_model");
     const size_t pixels =
@@ -373,23 +372,22 @@ static pe_status add_table(const pe_values *values, const pe_limits *limits, pe_
                        "d_model must be a multiple of %zu, a sine and a cosine%s, got %zu", parts,
                        sum ? "" : " for each axis", d_model);
     const pe_status status = pe_plan_add_tensor(
-        out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, d_model, why);
-    return status == PE_OK && sum ? pe_plan_set_work(out, limits, 0, 2, why) : status;
+        out, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, d_model, why);
+    return status == PE_OK && sum ? pe_plan_set_work(out, 0, 2, why) : status;
 }
 
-static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                           pe_plan *out, pe_problem *why)
+static pe_status plan_grid(pe_values *values, pe_plan *out, pe_problem *why)
 {
     if (!pe_values_present(values, "width"))
         pe_values_set_int(values, "width", pe_values_int(values, "height"));
     pe_problem mistake;
-    pe_status status = add_table(values, limits, out, why);
+    pe_status status = add_table(values, out, why);
     status = PE_ALSO(status, check_coordinates(values, &mistake));
     status = PE_ALSO(status, check_valid(values, "valid_height", "height", &mistake));
     status = PE_ALSO(status, check_valid(values, "valid_width", "width", &mistake));
     if (status == PE_OK && is_padded(values))
         status = pe_plan_set_work(
-            out, limits, 0, 2 + PADDED_PIXEL_WORK / (size_t)pe_values_int(values, "d_model"), why);
+            out, 0, 2 + PADDED_PIXEL_WORK / (size_t)pe_values_int(values, "d_model"), why);
     PE_TRY(status);
     PE_TRY(pe_plan_begin(out, sizeof(grid), fill, free_grid, why));
     grid *g = out->state;
@@ -404,8 +402,8 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
     g->x.across = true;
     const bool x_first = pe_values_choice(values, "axis_order") == WIDTH_FIRST;
     (x_first ? &g->y : &g->x)->at = g->d_model / 2;
-    PE_TRY(make_axis(values, "width", tables, &g->x, why));
-    return make_axis(values, "height", tables, &g->y, why);
+    PE_TRY(make_axis(values, "width", out->tables, &g->x, why));
+    return make_axis(values, "height", out->tables, &g->y, why);
 }
 
 /**

@@ -107,8 +107,7 @@ static pe_status compute(const pe_values *values, pe_tables *tables, pe_array *o
     return status;
 }
 
-static pe_status plan_offset(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                             pe_plan *out, pe_problem *why)
+static pe_status plan_offset(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const size_t width = (size_t)pe_values_int(values, "d_model");
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
@@ -118,13 +117,13 @@ static pe_status plan_offset(pe_values *values, struct pe_tables *tables, const 
     if (width % 2 != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %zu",
                        width);
-    PE_TRY(pe_plan_add_tensor(out, limits, matrix ? "matrix" : "rotations", dtype, &shape,
+    PE_TRY(pe_plan_add_tensor(out, matrix ? "matrix" : "rotations", dtype, &shape,
                               matrix ? width : 4, why));
     PE_TRY(
         pe_plan_begin(out, sizeof(pe_array), matrix ? fill_matrix : fill_blocks, free_waves, why));
     pe_array *waves = out->state;
     out->makes_parts = matrix;
-    return compute(values, tables, waves, why);
+    return compute(values, out->tables, waves, why);
 }
 
 const pe_resource pe_sinusoidal_offset = {

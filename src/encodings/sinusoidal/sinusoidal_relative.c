@@ -132,8 +132,7 @@ static pe_status check_width(const pe_values *values, pe_problem *why)
                    (long long)width);
 }
 
-static pe_status plan_relative(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                               pe_plan *out, pe_problem *why)
+static pe_status plan_relative(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_problem mistake;
     pe_status status = check_width(values, why);
@@ -151,9 +150,9 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
     const size_t width = (size_t)pe_values_int(values, "d_model");
     const size_t rows = (size_t)(whole.farthest - whole.nearest + 1);
     const pe_shape line = {1, {rows}}, table = {2, {rows, width}};
-    PE_TRY(pe_plan_add_tensor(out, limits, "distances", PE_INT32, &line, 1, why));
-    PE_TRY(pe_plan_add_tensor(out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"),
-                              &table, width, why));
+    PE_TRY(pe_plan_add_tensor(out, "distances", PE_INT32, &line, 1, why));
+    PE_TRY(pe_plan_add_tensor(out, "table", (pe_dtype)pe_values_choice(values, "dtype"), &table,
+                              width, why));
     const pe_sinusoid_spec spec = {.width = (size_t)pe_values_int(values, "d_model"),
                                    .layout = variant == CONFORMER ? PE_SINUSOIDAL_INTERLEAVED
                                                                   : PE_SINUSOIDAL_SIN_COS,
@@ -173,7 +172,7 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
     const int64_t last = whole.nearest > -limit ? whole.nearest : -limit;
     s->within = pe_positions_range(first, -1, (size_t)(first - last + 1));
     s->before = (size_t)(whole.farthest - first);
-    return pe_sinusoid_make(&spec, tables, &s->sinusoid, why);
+    return pe_sinusoid_make(&spec, out->tables, &s->sinusoid, why);
 }
 
 /**

@@ -85,8 +85,7 @@ static pe_status check(const pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
-                             pe_plan *out, pe_problem *why)
+static pe_status plan_signal(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const size_t width = (size_t)pe_values_int(values, "d_model");
     const size_t length = (size_t)pe_values_int(values, "length");
@@ -102,7 +101,7 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
                                    .amplitude = pe_values_real(values, "amplitude")};
     const pe_shape shape = {2, {length, width}};
     PE_TRY(check(values, why));
-    PE_TRY(pe_plan_add_tensor(out, limits, "table", spec.dtype, &shape, width, why));
+    PE_TRY(pe_plan_add_tensor(out, "table", spec.dtype, &shape, width, why));
     PE_TRY(pe_plan_begin(out, sizeof(signal), fill, free_signal, why));
     signal *s = out->state;
     out->makes_parts = true;
@@ -113,7 +112,7 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
                             "tensor2tensor; variant=documented divides them, as its docstring says"
                           : "min_timescale divides the positions, as tensor2tensor documents; its "
                             "code multiplies them by it: variant=tensor2tensor");
-    return pe_sinusoid_make(&spec, tables, &s->sinusoid, why);
+    return pe_sinusoid_make(&spec, out->tables, &s->sinusoid, why);
 }
 
 /**

@@ -201,8 +201,8 @@ static uint64_t work_of_element(const pe_request *request, const pe_claim *claim
     uint64_t most = 1;
     if (pe_values_copy(&claim->values, &values, &why) != PE_OK)
         return most;
-    if (claim->resource->plan(&values, request->service->tables, &request->service->limits, &plan,
-                              &why) == PE_OK)
+    if (pe_plan_make(claim->resource, &values, request->service->tables, &request->service->limits,
+                     &plan, &why) == PE_OK)
         for (size_t t = 0; t < plan.n_tensors; t++)
             most = plan.tensors[t].work > most ? plan.tensors[t].work : most;
     pe_plan_free(&plan);

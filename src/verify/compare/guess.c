@@ -10,7 +10,7 @@
 
 #define FAULT(NAME, RULE, REMEDY) const pe_fault_name pe_fault_##NAME = {#NAME, RULE, REMEDY};
 #include "faults.inc"
-#include "plan/resource.h"
+#include "plan/plan.h"
 
 /* ---- life ---- */
 
@@ -48,7 +48,7 @@ void pe_guess_free(pe_guess *guess)
 pe_status pe_guess_plan(const pe_guess *guess, pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_verify_context *context = guess->context;
-    return guess->claim->resource->plan(values, context->tables, context->limits, out, why);
+    return pe_plan_make(guess->claim->resource, values, context->tables, context->limits, out, why);
 }
 
 /* ---- positions ---- */

@@ -102,7 +102,7 @@ static pe_status plan_frequencies(const pe_guess *guess, pe_values *values, pe_p
 {
     const pe_verify_context *context = guess->context;
     PE_TRY(pe_values_defaults(values, why));
-    return pe_rope_frequencies.plan(values, context->tables, context->limits, out, why);
+    return pe_plan_make(&pe_rope_frequencies, values, context->tables, context->limits, out, why);
 }
 
 /* inv_freq of these values as float64. False: they have none; else *out is the caller's. */

@@ -343,7 +343,7 @@ pe_status pe_upload_view_plan(pe_claim *claim, const pe_verify_context *context,
     const pe_value was = dtype != NULL ? *dtype : (pe_value){0};
     (void)pe_geometry_set_choice(&claim->values, "dtype", "float64");
     const pe_status status =
-        claim->resource->plan(&claim->values, context->tables, context->limits, out, why);
+        pe_plan_make(claim->resource, &claim->values, context->tables, context->limits, out, why);
     if (dtype != NULL)
         *dtype = was;
     return status;

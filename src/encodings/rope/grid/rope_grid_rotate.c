@@ -6,6 +6,7 @@
 #include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/grid/rope_grid.h"
 #include "encodings/rope/rope_params.h"
+#include "plan/plan.h"
 
 static pe_status check_patches(const pe_values *values, const pe_grid *grid, size_t tokens,
                                pe_problem *why)
@@ -36,8 +37,7 @@ static pe_status borrow(const pe_grid *grid, pe_tables *tables, borrowed *out, p
     return pe_rope_grid_wave(grid, tables, &out->wave, why);
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_grid grid;
     size_t tokens;
@@ -48,15 +48,14 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (!pairing->present)
         pairing->choice = pe_rope_grid_pairing(&grid);
     pairing->present = true;
-    borrowed of = {.rope = {.tables = tables,
+    borrowed of = {.rope = {.tables = out->tables,
                             .head_dim = grid.head_dim,
                             .rotary_dim = grid.head_dim,
                             .pairs = grid.pairs,
                             .parts = pe_rope_grid_parts(&grid),
                             .pairing = (pe_pairing)pairing->choice}};
-    pe_status status = borrow(&grid, tables, &of, why);
+    pe_status status = borrow(&grid, out->tables, &of, why);
     const pe_rope_rotated answer = {.values = values,
-                                    .limits = limits,
                                     .rotation = {.rope = &of.rope,
                                                  .wave = &of.wave,
                                                  .positions = &of.positions,

@@ -171,22 +171,22 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, bool doubled,
-                             const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, bool doubled, pe_plan *out,
+                             pe_problem *why)
 {
     static const char *const names[] = {[COS] = "cos", [SIN] = "sin", [ANGLES] = "angles"};
     const pe_shape places = {2, {grid->patches.count, PE_GRID_AXES}};
     for (size_t t = 0; t < PE_LEN(names); t++) {
         const size_t width = grid->pairs << (doubled && t != ANGLES);
-        PE_TRY(pe_plan_add_tensor(out, limits, names[t], dtype,
+        PE_TRY(pe_plan_add_tensor(out, names[t], dtype,
                                   &(pe_shape){2, {grid->patches.count, width}}, width, why));
     }
-    PE_TRY(pe_plan_set_work(out, limits, ANGLES, ANGLE_WORK, why));
+    PE_TRY(pe_plan_set_work(out, ANGLES, ANGLE_WORK, why));
     for (size_t t = COS; t <= SIN; t++)
-        PE_TRY(pe_plan_set_work(out, limits, t, 1 + PATCH_WORK / grid->pairs, why));
+        PE_TRY(pe_plan_set_work(out, t, 1 + PATCH_WORK / grid->pairs, why));
     const pe_positions *given = grid->patches.given;
     const pe_dtype type = given != NULL && given->fractional ? dtype : PE_INT32;
-    return pe_plan_add_tensor(out, limits, "row_col", type, &places, PE_GRID_AXES, why);
+    return pe_plan_add_tensor(out, "row_col", type, &places, PE_GRID_AXES, why);
 }
 
 /* The first pair of an axis is its fastest. */
@@ -223,8 +223,7 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
     return PE_OK;
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_grid grid;
     PE_TRY(pe_rope_grid_read(values, &grid, why));
@@ -236,8 +235,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         pairing->choice = pe_rope_grid_pairing(&grid);
     layout->present = pairing->present = doubled;
     const size_t run = doubled ? pe_rope_grid_run(values, grid.pairs) : 0;
-    PE_TRY(
-        add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), run > 0, limits, out, why));
+    PE_TRY(add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), run > 0, out, why));
     PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_state, why));
     table *state = out->state;
     state->grid = grid;
@@ -248,7 +246,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         state->grid.patches.given = &state->given;
     }
     PE_TRY(status);
-    PE_TRY(pe_rope_grid_wave(&state->grid, tables, &state->wave, why));
+    PE_TRY(pe_rope_grid_wave(&state->grid, out->tables, &state->wave, why));
     state->axes = pe_rope_grid_axes(&state->grid);
     if (state->axes == NULL)
         return pe_fail_memory(why);

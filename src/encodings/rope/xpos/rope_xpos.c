@@ -92,8 +92,7 @@ static pe_status rotate(pe_rope_rotated *answer, const pe_xpos_scale *scale, pe_
     return status;
 }
 
-static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
     pe_xpos_scale scale;
@@ -104,10 +103,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         pe_rope_rotated_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
     pe_rope_rotated answer = {
         .values = values,
-        .limits = limits,
         .rotation = {.rope = &rope, .positions = pe_rope_rotated_positions(values, tokens)},
         .positions = "positions"};
-    status = pe_rope_rotated_read(status, &answer, tables, &rope, why);
+    status = pe_rope_rotated_read(status, &answer, out->tables, &rope, why);
     PE_TRY(status);
     pe_rope_warnings_add(&rope, NULL, out);
     status = rope_xpos_read(values, &rope, answer.rotation.positions, &scale, why);
@@ -227,8 +225,7 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
                    least, pe_dtype_name(dtype), pe_dtype_max(dtype));
 }
 
-static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_limits *limits,
-                            pe_plan *out, pe_problem *why)
+static pe_status plan_table(const pe_rope *rope, pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
@@ -238,8 +235,8 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_lim
     out->makes_parts = true;
     state->pairs = rope->pairs;
     for (size_t t = 0; t < TENSORS; t++)
-        PE_TRY(pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why));
-    PE_TRY(pe_plan_set_work(out, limits, SCALE, SCALE_WORK, why));
+        PE_TRY(pe_plan_add_tensor(out, names[t], dtype, &shape, rope->pairs, why));
+    PE_TRY(pe_plan_set_work(out, SCALE, SCALE_WORK, why));
     PE_TRY(rope_xpos_read(values, rope, positions, &state->scale, why));
     state->center = (double)pe_values_int(values, "center");
     PE_TRY(pe_positions_share(positions, &state->positions, why));
@@ -250,13 +247,12 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_lim
     return status;
 }
 
-static pe_status plan_xpos_table(pe_values *values, pe_tables *tables, const pe_limits *limits,
-                                 pe_plan *out, pe_problem *why)
+static pe_status plan_xpos_table(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
-    PE_TRY(pe_rope_read(values, tables, &rope, why));
+    PE_TRY(pe_rope_read(values, out->tables, &rope, why));
     pe_rope_warnings_add(&rope, NULL, out);
-    pe_status status = plan_table(&rope, values, limits, out, why);
+    pe_status status = plan_table(&rope, values, out, why);
     pe_rope_free(&rope);
     return status;
 }
