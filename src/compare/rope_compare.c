@@ -195,7 +195,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
     return PE_OK;
 }
 
-static void free_state(void *of)
+static void release(void *of)
 {
     compare *state = of;
     for (size_t c = 0; c < state->n; c++)
@@ -203,7 +203,6 @@ static void free_state(void *of)
     pe_tables_wave_unref(&state->unscaled);
     pe_compared_model_free(&state->own);
     pe_engines_free(&state->engines);
-    free(state);
 }
 
 /* ---- lengths ---- */
@@ -428,9 +427,10 @@ static pe_status check_overflow(const compare *state, pe_dtype dtype, pe_problem
 
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    PE_TRY(pe_plan_begin(out, sizeof(compare), fill, free_state, why));
+    const pe_dtype dtype = pe_values_dtype(values);
+    PE_TRY(pe_plan_begin(out, sizeof(compare), fill, why));
     compare *state = out->state;
+    pe_plan_owns(out, state, release);
     PE_TRY(read_types(values, out->tables, state, why));
     const pe_shape each = {2, {state->n, state->pairs}}, one = {1, {state->n}};
     for (size_t t = 0; t < PE_LEN(spectra); t++) {

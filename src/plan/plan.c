@@ -73,21 +73,35 @@ uint64_t pe_plan_tensor_work(const pe_tensor *tensor)
     return pe_price_times(tensor->elements, tensor->work);
 }
 
-pe_status pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill,
-                        void (*free_state)(void *state), pe_problem *why)
+void pe_plan_owns(pe_plan *plan, void *what, void (*release)(void *what))
+{
+    assert(plan->n_owned < PE_MAX_OWNED);
+    plan->owned[plan->n_owned++] = (pe_owned){what, release};
+}
+
+pe_status pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill, pe_problem *why)
 {
     plan->state = calloc(1, bytes);
     if (plan->state == NULL)
         return pe_fail_memory(why);
     plan->fill = fill;
-    plan->free_state = free_state;
+    pe_plan_owns(plan, plan->state, free);
     return PE_OK;
 }
 
-static void free_array(void *state)
+static void release_array(void *array)
 {
-    pe_array_free(state);
-    free(state);
+    pe_array_free(array);
+}
+
+void pe_plan_owns_array(pe_plan *plan, pe_array *array)
+{
+    pe_plan_owns(plan, array, release_array);
+}
+
+static void release_positions(void *positions)
+{
+    pe_positions_free(positions);
 }
 
 static pe_status copy_array(const pe_plan *plan, const pe_region *region, void *out,
@@ -101,7 +115,9 @@ static pe_status copy_array(const pe_plan *plan, const pe_region *region, void *
 
 pe_status pe_plan_begin_array(pe_plan *plan, pe_problem *why)
 {
-    return pe_plan_begin(plan, sizeof(pe_array), copy_array, free_array, why);
+    PE_TRY(pe_plan_begin(plan, sizeof(pe_array), copy_array, why));
+    pe_plan_owns_array(plan, plan->state);
+    return PE_OK;
 }
 
 pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t units)
@@ -162,22 +178,25 @@ pe_status pe_plan_add_engine_setting(pe_plan *plan, const pe_engine_setting *set
     return PE_OK;
 }
 
-pe_array pe_plan_take(pe_plan *plan, pe_values *values, const char *name)
+void pe_plan_take(pe_plan *plan, pe_values *values, const char *name, pe_array *out)
 {
-    assert(plan->n_taken < PE_MAX_TAKEN);
-    return plan->taken[plan->n_taken++] = pe_values_take(values, name);
+    *out = pe_values_take(values, name);
+    pe_plan_owns_array(plan, out);
+}
+
+pe_status pe_plan_positions(pe_plan *plan, const pe_values *values, const char *name,
+                            pe_positions *out, pe_problem *why)
+{
+    pe_plan_owns(plan, out, release_positions);
+    return pe_positions_share(pe_values_positions(values, name), out, why);
 }
 
 void pe_plan_free(pe_plan *plan)
 {
     if (plan == NULL)
         return;
-    if (plan->free_state != NULL)
-        plan->free_state(plan->state);
-    for (size_t t = 0; t < plan->n_taken; t++)
-        pe_array_free(&plan->taken[t]);
-    if (plan->release != NULL)
-        plan->release(plan->held);
+    for (size_t o = plan->n_owned; o-- > 0;)
+        plan->owned[o].release(plan->owned[o].what);
     for (size_t w = 0; w < plan->n_warnings; w++)
         free(plan->warnings[w]);
     for (size_t s = 0; s < plan->n_engine_settings; s++)

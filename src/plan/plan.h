@@ -58,7 +58,7 @@ typedef pe_status (*pe_plan_fill)(const pe_plan *plan, const pe_region *region, 
 #define PE_MAX_SCALARS  8
 #define PE_MAX_TENSORS  9
 #define PE_MAX_WARNINGS 5
-#define PE_MAX_TAKEN    3
+#define PE_MAX_OWNED    12
 /** 32 hexadecimal digits. */
 #define PE_PLAN_VERSION_BYTES 33
 
@@ -76,6 +76,12 @@ typedef struct pe_engine_setting {
 typedef struct pe_engine_setting_source {
     const char *program, *source;
 } pe_engine_setting_source;
+
+/** Something that a plan releases. */
+typedef struct pe_owned {
+    void *what;
+    void (*release)(void *what);
+} pe_owned;
 
 /**
  * Made by pe_plan_make; freed by pe_plan_free. After the plan nothing can fail but memory.
@@ -95,12 +101,9 @@ struct pe_plan {
     size_t n_engine_settings, n_engine_setting_sources;
     const pe_engine_setting_source *engine_setting_sources; /* of its state */
 
-    size_t n_taken;
-    pe_array taken[PE_MAX_TAKEN];    /* owned; the state looks at them */
-    void *held;                      /* what the state points into; released after it */
-    void (*release)(void *held);     /* NULL: nothing is held */
-    void *state;                     /* the encoding's */
-    void (*free_state)(void *state); /* may be NULL */
+    void *state; /* the encoding's */
+    size_t n_owned;
+    pe_owned owned[PE_MAX_OWNED]; /* the last is released first */
     pe_plan_fill fill;
     /** fill makes parts. false: units are made whole, and a reader who stalls may hold one. */
     bool makes_parts;
@@ -110,15 +113,23 @@ struct pe_plan {
 pe_status pe_plan_make(const pe_resource *resource, pe_values *values, struct pe_tables *tables,
                        const pe_limits *limits, pe_plan *out, pe_problem *why) PE_MUST_CHECK;
 
-/** Give the plan its state, zeroed, and what reads and releases it.   Errors  OVERLOADED (memory). */
+/** Have the plan release something when it is freed. */
+void pe_plan_owns(pe_plan *plan, void *what, void (*release)(void *what));
+
+/** Give the plan its state, zeroed, and what reads it.   Errors  OVERLOADED (memory). */
 pe_status pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill,
-                        void (*free_state)(void *state), pe_problem *why) PE_MUST_CHECK;
+                        pe_problem *why) PE_MUST_CHECK;
 /** The same of a plan whose numbers are there before it is read: its state is an array, whose
  * units fill copies. */
 pe_status pe_plan_begin_array(pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
 
-/** Take the tensor of a row out of values, for the plan to own: a view of it, for its state. */
-pe_array pe_plan_take(pe_plan *plan, pe_values *values, const char *name);
+/** The same of an array in the plan's state. */
+void pe_plan_owns_array(pe_plan *plan, pe_array *array);
+/** Take the tensor of a row out of values into the plan's state, for the plan to own. */
+void pe_plan_take(pe_plan *plan, pe_values *values, const char *name, pe_array *out);
+/** The positions of a row, shared, in the plan's state.   Errors  OVERLOADED (memory). */
+pe_status pe_plan_positions(pe_plan *plan, const pe_values *values, const char *name,
+                            pe_positions *out, pe_problem *why) PE_MUST_CHECK;
 
 /** Units [first, first + units) of a tensor, whole. */
 pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t units);

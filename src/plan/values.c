@@ -189,6 +189,21 @@ bool pe_values_bool(const pe_values *values, const char *name)
     return present(values, name)->truth;
 }
 
+size_t pe_values_size(const pe_values *values, const char *name)
+{
+    return (size_t)present(values, name)->integer;
+}
+
+const pe_array *pe_values_tensor(const pe_values *values, const char *name)
+{
+    return &pe_values_find(values, name)->tensor;
+}
+
+const pe_positions *pe_values_positions(const pe_values *values, const char *name)
+{
+    return &pe_values_find(values, name)->positions;
+}
+
 size_t pe_values_choice(const pe_values *values, const char *name)
 {
     return present(values, name)->choice;
@@ -222,6 +237,15 @@ void pe_values_set_real(pe_values *values, const char *name, double real)
     pe_value *value = pe_values_find(values, name);
     assert(value != NULL);
     value->real = real;
+    value->present = true;
+}
+
+void pe_values_set_range(pe_values *values, const char *name, int64_t first, size_t count)
+{
+    pe_value *value = pe_values_find(values, name);
+    if (value->present)
+        return;
+    value->positions = pe_positions_range(first, 1, count);
     value->present = true;
 }
 

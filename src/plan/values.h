@@ -84,13 +84,20 @@ void pe_values_synonyms(const pe_values *values, pe_buffer *out);
 int64_t pe_values_int(const pe_values *values, const char *name);
 double pe_values_real(const pe_values *values, const char *name);
 bool pe_values_bool(const pe_values *values, const char *name);
+size_t pe_values_size(const pe_values *values, const char *name); /* an integer from 0 on */
 size_t pe_values_choice(const pe_values *values, const char *name);
 bool pe_values_present(const pe_values *values, const char *name);
 bool pe_values_given(const pe_values *values, const char *name);
 
+/** The tensor and the positions of a row, whether or not it is present. */
+const pe_array *pe_values_tensor(const pe_values *values, const char *name);
+const pe_positions *pe_values_positions(const pe_values *values, const char *name);
+
 /** Set and mark present (not given): derived defaults, as rotary_dim from head_dim. */
 void pe_values_set_int(pe_values *values, const char *name, int64_t integer);
 void pe_values_set_real(pe_values *values, const char *name, double real);
+/** Positions first, first + 1, ... (count > 0), where the client has given none. */
+void pe_values_set_range(pe_values *values, const char *name, int64_t first, size_t count);
 
 /** Take the tensor of a row that has one out of values, to be kept or written to. A borrowed one
  * stays there, too: its numbers are in a body that is there for this request alone, or in a claim,

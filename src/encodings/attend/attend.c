@@ -99,27 +99,14 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return held ? PE_OK : pe_fail_memory(why);
 }
 
-static void free_state(void *of)
-{
-    pe_attend *s = of;
-    pe_array *const arrays[] = {&s->q, &s->k, &s->v, &s->mask, &s->weights};
-    for (size_t i = 0; i < PE_LEN(arrays); i++)
-        pe_array_free(arrays[i]);
-    pe_alibi_heads_free(&s->alibi);
-    pe_t5_buckets_free(&s->buckets);
-    free(s->query_at);
-    free(s->key_at);
-    free(s);
-}
-
 /* ---- shapes ---- */
 
 /* The axes before the last two, and the last one or the one before it, must be those of q or k. */
 static pe_status check_like(const pe_values *values, const char *name, const char *other,
                             size_t from_end, pe_problem *why)
 {
-    const pe_shape *shape = &pe_values_find(values, name)->tensor.shape;
-    const pe_shape *like = &pe_values_find(values, other)->tensor.shape;
+    const pe_shape *shape = &pe_values_tensor(values, name)->shape;
+    const pe_shape *like = &pe_values_tensor(values, other)->shape;
     bool same = shape->ndim == like->ndim;
     for (size_t a = 0; same && a + 2 < shape->ndim; a++)
         same = shape->dim[a] == like->dim[a];
@@ -136,7 +123,7 @@ static pe_status check_like(const pe_values *values, const char *name, const cha
 
 static pe_status check_size(const pe_values *values, const char *name, size_t most, pe_problem *why)
 {
-    const pe_shape *shape = &pe_values_find(values, name)->tensor.shape;
+    const pe_shape *shape = &pe_values_tensor(values, name)->shape;
     const size_t keys = shape->dim[shape->ndim - 2], width = shape->dim[shape->ndim - 1];
     if (keys > PE_SOFTMAX_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must have at most %d tokens, got %zu",
@@ -150,7 +137,7 @@ static pe_status check_size(const pe_values *values, const char *name, size_t mo
 
 static size_t tokens_of(const pe_values *values, const char *name)
 {
-    const pe_shape *shape = &pe_values_find(values, name)->tensor.shape;
+    const pe_shape *shape = &pe_values_tensor(values, name)->shape;
     return shape->dim[shape->ndim - 2];
 }
 
@@ -179,8 +166,8 @@ static pe_status check_order(const pe_values *values, size_t queries, size_t key
 /* [keys], [queries, keys], or the shape of the probabilities. */
 static pe_status check_mask(const pe_values *values, size_t queries, size_t keys, pe_problem *why)
 {
-    const pe_shape *shape = &pe_values_find(values, "attention_mask")->tensor.shape;
-    pe_shape whole = pe_values_find(values, "q")->tensor.shape;
+    const pe_shape *shape = &pe_values_tensor(values, "attention_mask")->shape;
+    pe_shape whole = pe_values_tensor(values, "q")->shape;
     whole.dim[whole.ndim - 1] = keys;
     bool fits = !pe_values_present(values, "attention_mask") || shape->ndim <= 2 ||
                 shape->ndim == whole.ndim;
@@ -220,44 +207,42 @@ static pe_status check_shapes(const pe_values *values, pe_problem *why)
 /* ---- positions ---- */
 
 static pe_status read_positions(pe_values *values, const char *name, int64_t first, size_t n,
-                                double **out, pe_problem *why)
+                                pe_plan *plan, double **out, pe_problem *why)
 {
-    pe_value *value = pe_values_find(values, name);
-    if (!value->present) {
-        value->positions = pe_positions_range(first, 1, n);
-        value->present = true;
-    }
+    pe_values_set_range(values, name, first, n);
     *out = malloc(n * sizeof **out);
     if (*out == NULL)
         return pe_fail_memory(why);
+    pe_plan_owns(plan, *out, free);
     for (size_t i = 0; i < n; i++)
-        (*out)[i] = pe_positions_at(&value->positions, i);
+        (*out)[i] = pe_positions_at(pe_values_positions(values, name), i);
     return PE_OK;
 }
 
 /* ---- the plan ---- */
 
 /* A tensor out of values as doubles; nothing where it is absent. */
-static pe_status take_doubles(pe_values *values, const char *name, pe_array *out, pe_problem *why)
+static pe_status take_doubles(pe_values *values, const char *name, pe_plan *plan, pe_array *out,
+                              pe_problem *why)
 {
-    const pe_array *given = &pe_values_find(values, name)->tensor;
+    const pe_array *given = pe_values_tensor(values, name);
     if (!pe_values_present(values, name))
         return PE_OK;
     if (given->dtype == PE_FLOAT64) {
-        *out = pe_values_take(values, name);
+        pe_plan_take(plan, values, name, out);
         return PE_OK;
     }
-    const pe_status status = pe_array_make(PE_FLOAT64, &given->shape, out, why);
-    if (status == PE_OK)
-        pe_kernels_get()->widen(given->dtype, given->data, given->elements, out->data);
-    return status;
+    PE_TRY(pe_array_make(PE_FLOAT64, &given->shape, out, why));
+    pe_plan_owns_array(plan, out);
+    pe_kernels_get()->widen(given->dtype, given->data, given->elements, out->data);
+    return PE_OK;
 }
 
 static pe_status add_tensors(const pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const pe_array *q = &pe_values_find(values, "q")->tensor;
-    const pe_array *v = &pe_values_find(values, "v")->tensor;
-    const pe_shape *k = &pe_values_find(values, "k")->tensor.shape;
+    const pe_array *q = pe_values_tensor(values, "q");
+    const pe_array *v = pe_values_tensor(values, "v");
+    const pe_shape *k = &pe_values_tensor(values, "k")->shape;
     const size_t last = q->shape.ndim - 1, keys = k->dim[last - 1], d = q->shape.dim[last];
     pe_shape shape = q->shape;
     shape.dim[last] = keys;
@@ -272,8 +257,10 @@ static pe_status add_tensors(const pe_values *values, pe_plan *out, pe_problem *
     return status == PE_OK ? pe_plan_set_work(out, OUTPUT, work, why) : status;
 }
 
-static pe_status set_state(pe_attend *s, pe_values *values, const pe_shape *whole, pe_problem *why)
+static pe_status set_state(pe_plan *plan, pe_values *values, pe_problem *why)
 {
+    pe_attend *s = plan->state;
+    const pe_shape *whole = &plan->tensors[PROBABILITIES].shape;
     const size_t axes = whole->ndim;
     s->queries = whole->dim[axes - 2];
     s->keys = whole->dim[axes - 1];
@@ -289,11 +276,11 @@ static pe_status set_state(pe_attend *s, pe_values *values, const pe_shape *whol
                    {"attention_mask", &s->mask},
                    {"weights", &s->weights}};
     for (size_t i = 0; i < PE_LEN(tensors); i++)
-        PE_TRY(take_doubles(values, tensors[i].name, tensors[i].to, why));
+        PE_TRY(take_doubles(values, tensors[i].name, plan, tensors[i].to, why));
     s->scale = pe_attention_scale(values, s->q.shape.dim[axes - 1]);
-    PE_TRY(read_positions(values, "key_positions", 0, s->keys, &s->key_at, why));
+    PE_TRY(read_positions(values, "key_positions", 0, s->keys, plan, &s->key_at, why));
     PE_TRY(read_positions(values, "query_positions", (int64_t)s->keys - (int64_t)s->queries,
-                          s->queries, &s->query_at, why));
+                          s->queries, plan, &s->query_at, why));
     if (s->mask.data == NULL)
         return PE_OK;
     const pe_shape *shape = &s->mask.shape;
@@ -320,12 +307,12 @@ static pe_status plan_attention(pe_values *values, pe_plan *out, pe_problem *why
     if (status == PE_OK)
         status = add_tensors(values, out, why);
     PE_TRY(status);
-    PE_TRY(pe_plan_begin(out, sizeof(pe_attend), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(pe_attend), fill, why));
     pe_attend *s = out->state;
     s->scheme = scheme;
-    PE_TRY(set_state(s, values, &out->tensors[PROBABILITIES].shape, why));
+    PE_TRY(set_state(out, values, why));
     if (scheme->prepare != NULL)
-        PE_TRY(scheme->prepare(s, values, out->tables, why));
+        PE_TRY(scheme->prepare(out, values, why));
     /* |scale q . k| <= scale |q| |k|; biases have bounds of their own. */
     double q_norm, k_norm;
     PE_TRY(pe_scores_norm_max(&s->q, &q_norm, why));

@@ -31,9 +31,9 @@ typedef struct pe_attend {
 typedef struct pe_attend_scheme {
     const char *name;
     const pe_param_set *sets[7]; /* the parameters that it alone reads, NULL-terminated */
-    /** Check its parameters, and make what it needs. The queries and keys are there. NULL: there
-     * is nothing to do. */
-    pe_status (*prepare)(pe_attend *of, pe_values *values, pe_tables *tables, pe_problem *why);
+    /** Check its parameters, and make what it needs in the state. The queries and keys are there.
+     * NULL: there is nothing to do. */
+    pe_status (*prepare)(pe_plan *plan, pe_values *values, pe_problem *why);
     /** What is added to the score of a query and a key of a head. NULL: nothing. */
     pe_pair (*bias)(const pe_attend *of, size_t head, double query, double key);
 } pe_attend_scheme;

@@ -64,24 +64,18 @@ static pe_status add_rows(const pe_sinusoid *sinusoid, const pe_positions *posit
     return status;
 }
 
-static pe_status add_sinusoids(pe_attend *of, pe_values *values, pe_tables *tables, pe_problem *why)
+static pe_status add_sinusoids(pe_plan *plan, pe_values *values, pe_problem *why)
 {
+    pe_attend *of = plan->state;
     pe_sinusoid sinusoid;
-    const pe_sinusoid_spec spec = {.width = of->q.shape.dim[of->q.shape.ndim - 1],
-                                   .layout = pe_values_choice(values, "layout"),
-                                   .dtype = PE_FLOAT64,
-                                   .base = {pe_values_real(values, "base"), 1},
-                                   .freq_shift = pe_values_real(values, "freq_shift"),
-                                   .scale = 1,
-                                   .divisor = {1, 1},
-                                   .amplitude = pe_values_real(values, "amplitude")};
-    pe_status status = pe_sinusoid_make(&spec, tables, &sinusoid, why);
+    pe_sinusoid_spec spec = pe_sinusoid_read(values, of->q.shape.dim[of->q.shape.ndim - 1]);
+    spec.dtype = PE_FLOAT64;
+    spec.scale = 1; /* the parameter is attention's */
+    pe_status status = pe_sinusoid_make(&spec, plan->tables, &sinusoid, why);
     if (status == PE_OK)
-        status =
-            add_rows(&sinusoid, &pe_values_find(values, "query_positions")->positions, &of->q, why);
+        status = add_rows(&sinusoid, pe_values_positions(values, "query_positions"), &of->q, why);
     if (status == PE_OK)
-        status =
-            add_rows(&sinusoid, &pe_values_find(values, "key_positions")->positions, &of->k, why);
+        status = add_rows(&sinusoid, pe_values_positions(values, "key_positions"), &of->k, why);
     pe_sinusoid_free(&sinusoid);
     return status;
 }
@@ -96,25 +90,26 @@ static pe_status rotate_rows(const pe_rope *rope, const pe_shared_wave *wave,
     return pe_rope_apply_array(&rotation, x->shape.ndim - 2, x, why);
 }
 
-static pe_status rotate(pe_attend *of, pe_values *values, pe_tables *tables, pe_problem *why)
+static pe_status rotate(pe_plan *plan, pe_values *values, pe_problem *why)
 {
+    pe_attend *of = plan->state;
     pe_rope rope;
     pe_shared_wave wave;
     const size_t d = of->q.shape.dim[of->q.shape.ndim - 1];
     if (!pe_values_present(values, "head_dim"))
         pe_values_set_int(values, "head_dim", (int64_t)d);
-    if ((size_t)pe_values_int(values, "head_dim") != d || d < 2)
+    if (pe_values_size(values, "head_dim") != d || d < 2)
         return pe_fail(why, PE_INVALID_PARAMETER, "head_dim",
                        "head_dim must be the last axis of q, %zu, and at least 2, got %lld", d,
                        (long long)pe_values_int(values, "head_dim"));
-    PE_TRY(pe_rope_read(values, tables, &rope, why));
+    PE_TRY(pe_rope_read(values, plan->tables, &rope, why));
     pe_status status = pe_rope_wave(&rope, PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
-        status = rotate_rows(&rope, &wave, &pe_values_find(values, "query_positions")->positions,
-                             &of->q, why);
+        status =
+            rotate_rows(&rope, &wave, pe_values_positions(values, "query_positions"), &of->q, why);
         if (status == PE_OK)
-            status = rotate_rows(&rope, &wave, &pe_values_find(values, "key_positions")->positions,
-                                 &of->k, why);
+            status = rotate_rows(&rope, &wave, pe_values_positions(values, "key_positions"), &of->k,
+                                 why);
         pe_tables_wave_unref(&wave);
     }
     pe_rope_free(&rope);
@@ -123,8 +118,9 @@ static pe_status rotate(pe_attend *of, pe_values *values, pe_tables *tables, pe_
 
 /* ---- alibi: a slope times the distance is taken off ---- */
 
-static pe_status make_slopes(pe_attend *of, pe_values *values, pe_tables *tables, pe_problem *why)
+static pe_status make_slopes(pe_plan *plan, pe_values *values, pe_problem *why)
 {
+    pe_attend *of = plan->state;
     if (pe_values_present(values, "slope")) {
         /* One slope for all stands in the place of what others are made from. */
         static const char *const others[] = {"num_heads", "heads", "alibi_bias_max", "variant"};
@@ -144,13 +140,13 @@ static pe_status make_slopes(pe_attend *of, pe_values *values, pe_tables *tables
         pe_values_set_int(values, "num_heads", (int64_t)of->heads);
     }
     PE_TRY(pe_alibi_heads_check(values, why));
-    const size_t wanted = pe_values_find(values, "heads")->positions.count;
+    const size_t wanted = pe_values_positions(values, "heads")->count;
     if (wanted != of->heads)
         return pe_fail(why, PE_INVALID_PARAMETER, "heads",
                        "heads must name as many as q has, %zu, got %zu; slope is one slope for "
                        "all of them",
                        of->heads, wanted);
-    return pe_alibi_heads_make(values, tables, &of->alibi, why);
+    return pe_alibi_heads_plan(values, plan, &of->alibi, why);
 }
 
 static pe_pair slope_bias(const pe_attend *of, size_t head, double query, double key)
@@ -167,16 +163,16 @@ static pe_pair slope_bias(const pe_attend *of, size_t head, double query, double
 
 /* ---- t5: the weight of a bucket is added ---- */
 
-static pe_status make_buckets(pe_attend *of, pe_values *values, pe_tables *tables PE_UNUSED,
-                              pe_problem *why)
+static pe_status make_buckets(pe_plan *plan, pe_values *values, pe_problem *why)
 {
+    pe_attend *of = plan->state;
     int64_t farthest;
     const size_t variant = pe_values_choice(values, "variant") - ALIBI_VARIANTS;
     /* The farthest that a query and a key are apart; positions are integers. */
     static const char *const names[] = {"query_positions", "key_positions"};
     double least[2], most[2];
     for (size_t i = 0; i < 2; i++) {
-        const pe_positions *positions = &pe_values_find(values, names[i])->positions;
+        const pe_positions *positions = pe_values_positions(values, names[i]);
         if (positions->fractional)
             return pe_fail(why, PE_INVALID_PARAMETER, names[i],
                            "%s must be integers with scheme=t5, whose buckets are of whole "
@@ -191,7 +187,7 @@ static pe_status make_buckets(pe_attend *of, pe_values *values, pe_tables *table
                        apart);
     farthest = apart > 0 ? (int64_t)apart : 0;
     PE_TRY(pe_t5_variant_read(values, variant, why));
-    const size_t buckets = (size_t)pe_values_int(values, "num_buckets");
+    const size_t buckets = pe_values_size(values, "num_buckets");
     const pe_shape *shape = &of->weights.shape;
     if (shape->dim[0] != buckets || shape->dim[1] != of->heads)
         return pe_fail(why, PE_INVALID_PARAMETER, "weights",
@@ -201,7 +197,7 @@ static pe_status make_buckets(pe_attend *of, pe_values *values, pe_tables *table
         if (!(fabs(((const double *)of->weights.data)[i]) < PE_ATTENTION_SCORE_MAX / 4))
             return pe_fail(why, PE_INVALID_PARAMETER, "weights",
                            "weights must stay below 2^898 in magnitude");
-    return pe_t5_buckets_make(values, variant, farthest, &of->buckets, why);
+    return pe_t5_buckets_plan(values, variant, farthest, plan, &of->buckets, why);
 }
 
 static pe_pair bucket_bias(const pe_attend *of, size_t head, double query, double key)

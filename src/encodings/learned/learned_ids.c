@@ -31,20 +31,16 @@ static const pe_param own[] = {
              .example = "0"),
 };
 
-void pe_learned_ids_free(pe_learned_ids *ids)
-{
-    free(ids->id);
-    *ids = (pe_learned_ids){0};
-}
-
 /* Room for the last n - past of the n tokens of each sequence. */
-static pe_status make_ids(const pe_shape *of, size_t past, pe_learned_ids *out, pe_problem *why)
+static pe_status make_ids(const pe_shape *of, size_t past, pe_plan *plan, pe_learned_ids *out,
+                          pe_problem *why)
 {
     pe_shape shape = *of;
     shape.dim[shape.ndim - 1] -= past;
     const size_t batches = shape.ndim == 2 ? shape.dim[0] : 1;
     *out = (pe_learned_ids){.shape = shape, .count = batches * shape.dim[shape.ndim - 1]};
     out->id = calloc(out->count + 1, sizeof *out->id);
+    pe_plan_owns(plan, out->id, free);
     return out->id == NULL ? pe_fail_memory(why) : PE_OK;
 }
 
@@ -64,11 +60,11 @@ static pe_status check_mask(const pe_array *mask, int64_t past, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_ids *out,
-                                 pe_problem *why)
+pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_plan *plan,
+                                 pe_learned_ids *out, pe_problem *why)
 {
     PE_TRY(check_mask(mask, past, why));
-    PE_TRY(make_ids(&mask->shape, (size_t)past, out, why));
+    PE_TRY(make_ids(&mask->shape, (size_t)past, plan, out, why));
     const double *m = mask->data;
     const size_t n = mask->shape.dim[mask->shape.ndim - 1];
     int64_t *id = out->id, ones = 0;
@@ -81,10 +77,11 @@ pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_
 }
 
 /* (cumsum(mask) + past) * mask + padding_idx, where mask is 0 at padding. */
-static pe_status ids_of_tokens(const pe_array *tokens, int64_t padding, int64_t past,
-                               pe_learned_ids *out, pe_problem *why)
+static pe_status ids_of_tokens(const pe_array *tokens, int64_t padding, int64_t past, pe_plan *plan,
+                               pe_problem *why)
 {
-    PE_TRY(make_ids(&tokens->shape, 0, out, why));
+    pe_learned_ids *out = plan->state;
+    PE_TRY(make_ids(&tokens->shape, 0, plan, out, why));
     const double *token = tokens->data;
     const size_t n = tokens->shape.dim[tokens->shape.ndim - 1];
     int64_t count = 0;
@@ -94,12 +91,6 @@ static pe_status ids_of_tokens(const pe_array *tokens, int64_t padding, int64_t 
         out->id[i] = real ? count + past + padding : padding;
     }
     return PE_OK;
-}
-
-static void free_state(void *of)
-{
-    pe_learned_ids_free(of);
-    free(of);
 }
 
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
@@ -128,14 +119,15 @@ static pe_status check_rule(pe_values *values, bool by_tokens, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status make(const pe_values *values, bool by_tokens, pe_learned_ids *out, pe_problem *why)
+static pe_status make(const pe_values *values, bool by_tokens, pe_plan *plan, pe_problem *why)
 {
+    pe_learned_ids *out = plan->state;
     const int64_t past = pe_values_int(values, "past_key_values_length");
     if (by_tokens)
-        return ids_of_tokens(&pe_values_find(values, "input_ids")->tensor,
-                             pe_values_int(values, "padding_idx"), past, out, why);
+        return ids_of_tokens(pe_values_tensor(values, "input_ids"),
+                             pe_values_int(values, "padding_idx"), past, plan, why);
     const pe_status status =
-        pe_learned_ids_of_mask(&pe_values_find(values, "attention_mask")->tensor, past, out, why);
+        pe_learned_ids_of_mask(pe_values_tensor(values, "attention_mask"), past, plan, out, why);
     for (size_t i = 0; status == PE_OK && i < out->count; i++)
         out->id[i] += pe_values_int(values, "offset");
     return status;
@@ -145,9 +137,9 @@ static pe_status plan_ids(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const bool by_tokens = pe_values_present(values, "input_ids");
     PE_TRY(check_rule(values, by_tokens, why));
-    PE_TRY(pe_plan_begin(out, sizeof(pe_learned_ids), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(pe_learned_ids), fill, why));
     pe_learned_ids *ids = out->state;
-    PE_TRY(make(values, by_tokens, ids, why));
+    PE_TRY(make(values, by_tokens, out, why));
     for (size_t i = 0; i < ids->count; i++)
         if (ids->id[i] > INT32_MAX)
             return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",

@@ -208,13 +208,6 @@ static size_t put_average(const method *m, size_t i, size_t from, size_t to, siz
     return n;
 }
 
-static void free_axis(axis *a)
-{
-    free(a->begin);
-    free(a->at);
-    free(a->weight);
-}
-
 /* Most patches that one is made of. */
 static size_t taps_max(const method *m, size_t from, size_t to)
 {
@@ -223,12 +216,16 @@ static size_t taps_max(const method *m, size_t from, size_t to)
     return m->antialias && from > to ? 2 * reach * (from / to + 1) + 1 : 2 * reach + 1;
 }
 
-static pe_status make_axis(const method *m, size_t from, size_t to, axis *out, pe_problem *why)
+static pe_status make_axis(const method *m, size_t from, size_t to, pe_plan *plan, axis *out,
+                           pe_problem *why)
 {
     const size_t room = taps_max(m, from, to) * to;
     *out = (axis){.begin = malloc((to + 1) * sizeof *out->begin),
                   .at = malloc(room * sizeof *out->at),
                   .weight = malloc(room * sizeof *out->weight)};
+    pe_plan_owns(plan, out->begin, free);
+    pe_plan_owns(plan, out->at, free);
+    pe_plan_owns(plan, out->weight, free);
     if (out->begin == NULL || out->at == NULL || out->weight == NULL)
         return pe_fail_memory(why);
     size_t used = 0;
@@ -269,15 +266,6 @@ typedef struct state {
     size_t extra;
     axis y, x;
 } state;
-
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_array_free(&s->own);
-    free_axis(&s->y);
-    free_axis(&s->x);
-    free(s);
-}
 
 /* Rows of a patch under way. */
 typedef struct mixture {
@@ -409,7 +397,7 @@ static pe_status plan_table(pe_values *values, const pe_learned_rows *table, pe_
     if (!derived)
         PE_TRY(read_grid(values, "source_grid", &s->source, why));
     derive_extra(values, rows->shape.dim[0], derived ? NULL : &s->source);
-    s->extra = (size_t)pe_values_int(values, "extra_tokens");
+    s->extra = pe_values_size(values, "extra_tokens");
     if (derived)
         PE_TRY(derive_source(rows, s->extra, &s->source, why));
     PE_TRY(read_grid(values, "target_grid", &s->target, why));
@@ -433,8 +421,8 @@ static pe_status plan_table(pe_values *values, const pe_learned_rows *table, pe_
         return pe_fail(why, PE_INVALID_PARAMETER, "antialias",
                        "antialias does not go with %s: PyTorch has no such filter",
                        m.align_corners ? "align_corners" : "padding_mode zeros");
-    PE_TRY(make_axis(&m, s->source.height, s->target.height, &s->y, why));
-    PE_TRY(make_axis(&m, s->source.width, s->target.width, &s->x, why));
+    PE_TRY(make_axis(&m, s->source.height, s->target.height, out, &s->y, why));
+    PE_TRY(make_axis(&m, s->source.width, s->target.width, out, &s->x, why));
     /* What the sums can reach must fit the type. */
     PE_TRY(pe_learned_dtype(values, table, table->largest * s->y.gain * s->x.gain, &dtype, why));
     const size_t width = table->rows->shape.dim[1];
@@ -447,7 +435,7 @@ static pe_status plan_named(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_learned_rows table = {0};
     PE_TRY(pe_learned_open(values, out->tables, out, &table, why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, why));
     state *s = out->state;
     s->rows = table.rows;
     return plan_table(values, &table, out, why);
@@ -455,9 +443,9 @@ static pe_status plan_named(pe_values *values, pe_plan *out, pe_problem *why)
 
 static pe_status plan_body(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, why));
     state *s = out->state;
-    s->own = pe_values_take(values, "table");
+    pe_plan_take(out, values, "table", &s->own);
     s->rows = &s->own;
     if (s->own.shape.dim[1] > PE_LEARNED_WIDTH_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, "table",

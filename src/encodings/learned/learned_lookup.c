@@ -46,30 +46,23 @@ static const pe_param add_positions_params[] = {
 
 /* Which rows tokens take: offset further than their ids, which a mask gave, or their positions. */
 typedef struct places {
-    pe_learned_ids ids;     /* of a mask; else ids.id is NULL, and there are */
-    pe_positions positions; /* as they were asked for */
-    pe_shape shape;         /* [n] or [batch, n] */
-    size_t count;           /* of tokens */
+    pe_learned_ids ids; /* of a mask; else ids.id is NULL, and there are */
+    const pe_positions *positions;
+    pe_shape shape; /* [n] or [batch, n] */
+    size_t count;   /* of tokens */
     int64_t offset;
 } places;
 
 static size_t row_of(const places *t, size_t i)
 {
-    const int64_t id =
-        t->ids.id != NULL ? t->ids.id[i] : (int64_t)pe_positions_at(&t->positions, i);
+    const int64_t id = t->ids.id != NULL ? t->ids.id[i] : (int64_t)pe_positions_at(t->positions, i);
     return (size_t)(id + t->offset);
 }
 
-static void free_places(places *t)
-{
-    pe_learned_ids_free(&t->ids);
-    pe_positions_free(&t->positions);
-}
-
 static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_rows *table,
-                         places *out, pe_problem *why)
+                         pe_plan *plan, places *out, pe_problem *why)
 {
-    PE_TRY(pe_learned_ids_of_mask(mask, past, &out->ids, why));
+    PE_TRY(pe_learned_ids_of_mask(mask, past, plan, &out->ids, why));
     int64_t low = out->ids.id[0], high = out->ids.id[0];
     for (size_t i = 0; i < out->ids.count; i++) {
         low = out->ids.id[i] < low ? out->ids.id[i] : low;
@@ -81,8 +74,8 @@ static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_ro
 }
 
 /* From the mask or the positions, whichever is given. */
-static pe_status read_places(pe_values *values, const pe_learned_rows *table, places *out,
-                             pe_problem *why)
+static pe_status read_places(pe_values *values, const pe_learned_rows *table, pe_plan *plan,
+                             places *out, pe_problem *why)
 {
     const pe_value *positions = pe_values_find(values, "positions");
     const pe_value *mask = pe_values_find(values, "attention_mask");
@@ -92,15 +85,16 @@ static pe_status read_places(pe_values *values, const pe_learned_rows *table, pl
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions and attention_mask both say where tokens are: give one");
     if (mask->present)
-        return by_mask(&mask->tensor, past->integer, table, out, why);
+        return by_mask(&mask->tensor, past->integer, table, plan, out, why);
     if (past->given)
         return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
                        "past_key_values_length goes with attention_mask, which is not given");
     past->present = false;
     PE_TRY(pe_learned_check_positions(table, &positions->positions, why));
-    out->shape = positions->positions.shape;
-    out->count = positions->positions.count;
-    return pe_positions_share(&positions->positions, &out->positions, why);
+    out->positions = &positions->positions;
+    out->shape = out->positions->shape;
+    out->count = out->positions->count;
+    return PE_OK;
 }
 
 /* ---- rows of batches ---- */
@@ -108,14 +102,8 @@ static pe_status read_places(pe_values *values, const pe_learned_rows *table, pl
 typedef struct lookup {
     const pe_array *rows;
     places places;
+    pe_positions positions; /* of places, where they are no mask's */
 } lookup;
-
-static void free_lookup(void *state)
-{
-    lookup *l = state;
-    free_places(&l->places);
-    free(l);
-}
 
 static pe_status fill_lookup(const pe_plan *plan, const pe_region *region, void *out,
                              pe_problem *why PE_UNUSED)
@@ -138,10 +126,12 @@ static pe_status plan_lookup(pe_values *values, pe_plan *out, pe_problem *why)
     if (!pe_values_present(values, "attention_mask") && !pe_values_present(values, "positions"))
         return pe_fail(why, PE_MISSING_PARAMETER, "attention_mask",
                        "attention_mask is required, or positions");
-    PE_TRY(pe_plan_begin(out, sizeof(lookup), fill_lookup, free_lookup, why));
+    PE_TRY(pe_plan_begin(out, sizeof(lookup), fill_lookup, why));
     lookup *l = out->state;
     l->rows = table.rows;
-    PE_TRY(read_places(values, &table, &l->places, why));
+    PE_TRY(read_places(values, &table, out, &l->places, why));
+    PE_TRY(pe_plan_positions(out, values, "positions", &l->positions, why));
+    l->places.positions = &l->positions;
     pe_shape shape = l->places.shape;
     const size_t width = table.rows->shape.dim[1];
     shape.dim[shape.ndim++] = width;
@@ -186,15 +176,6 @@ static pe_status check_sum(const pe_array *x, size_t token, size_t width, pe_pro
     return PE_OK;
 }
 
-static void derive_positions(pe_values *values, size_t tokens)
-{
-    pe_value *positions = pe_values_find(values, "positions");
-    if (positions->present || pe_values_present(values, "attention_mask"))
-        return;
-    positions->positions = pe_positions_range(0, 1, tokens);
-    positions->present = true;
-}
-
 /* One row of ids for all batches, or one for each. */
 static pe_status check_shapes(const pe_shape *x, const pe_learned_rows *table, const pe_shape *ids,
                               pe_problem *why)
@@ -216,8 +197,7 @@ static pe_status check_shapes(const pe_shape *x, const pe_learned_rows *table, c
 static pe_status add_at(pe_values *values, const pe_learned_rows *table, const places *from,
                         pe_array *sum, pe_problem *why)
 {
-    PE_TRY(check_shapes(&pe_values_find(values, "embeddings")->tensor.shape, table, &from->shape,
-                        why));
+    PE_TRY(check_shapes(&pe_values_tensor(values, "embeddings")->shape, table, &from->shape, why));
     *sum = pe_values_take(values, "embeddings");
     /* Add in place, row by row; each sum is rounded once. */
     const size_t width = table->rows->shape.dim[1], bytes = pe_dtype_bytes(sum->dtype);
@@ -233,17 +213,15 @@ static pe_status add_at(pe_values *values, const pe_learned_rows *table, const p
     return status;
 }
 
-static pe_status add(pe_values *values, const pe_learned_rows *table, pe_array *sum,
+static pe_status add(pe_values *values, const pe_learned_rows *table, pe_plan *plan,
                      pe_problem *why)
 {
     places from = {0};
-    const pe_shape *shape = &pe_values_find(values, "embeddings")->tensor.shape;
-    derive_positions(values, shape->dim[shape->ndim - 2]);
-    pe_status status = read_places(values, table, &from, why);
-    if (status == PE_OK)
-        status = add_at(values, table, &from, sum, why);
-    free_places(&from);
-    return status;
+    const pe_shape *shape = &pe_values_tensor(values, "embeddings")->shape;
+    if (!pe_values_present(values, "attention_mask"))
+        pe_values_set_range(values, "positions", 0, shape->dim[shape->ndim - 2]);
+    PE_TRY(read_places(values, table, plan, &from, why));
+    return add_at(values, table, &from, plan->state, why);
 }
 
 static pe_status plan_add(pe_values *values, pe_plan *out, pe_problem *why)
@@ -252,7 +230,7 @@ static pe_status plan_add(pe_values *values, pe_plan *out, pe_problem *why)
     PE_TRY(pe_learned_open(values, out->tables, out, &table, why));
     PE_TRY(pe_plan_begin_array(out, why));
     pe_array *sum = out->state;
-    PE_TRY(add(values, &table, sum, why));
+    PE_TRY(add(values, &table, out, why));
     return pe_plan_add_tensor(out, "embeddings", sum->dtype, &sum->shape, table.rows->shape.dim[1],
                               why);
 }

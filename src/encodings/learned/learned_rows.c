@@ -78,8 +78,7 @@ pe_status pe_learned_open(const pe_values *values, pe_tables *tables, pe_plan *p
     if (name == NULL)
         return pe_fail(why, PE_MISSING_PARAMETER, "name", "name is required: which table?");
     pe_learned_tables *learned = pe_tables_learned(tables);
-    plan->held = learned;
-    plan->release = release;
+    pe_plan_owns(plan, learned, release);
     const pe_learned_table *table = pe_learned_tables_find(learned, name);
     if (table == NULL)
         return pe_status_known(fail_unknown(name, learned, why), PE_NOT_FOUND);
@@ -159,13 +158,6 @@ typedef struct state {
     int64_t offset;
 } state;
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_positions_free(&s->positions);
-    free(s);
-}
-
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
                       pe_problem *why PE_UNUSED)
 {
@@ -206,16 +198,16 @@ static pe_status plan_rows(pe_values *values, pe_plan *out, pe_problem *why)
     PE_TRY(pe_learned_open(values, out->tables, out, &table, why));
     PE_TRY(pe_learned_dtype(values, &table, table.largest, &dtype, why));
     PE_TRY(derive_positions(values, &table, why));
-    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const pe_positions *positions = pe_values_positions(values, "positions");
     const size_t width = table.rows->shape.dim[1];
     const pe_shape shape = {2, {positions->count, width}};
     PE_TRY(pe_plan_add_tensor(out, "rows", dtype, &shape, width, why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, why));
     state *s = out->state;
     out->makes_parts = true;
     s->rows = table.rows;
     s->offset = table.offset;
-    return pe_positions_share(positions, &s->positions, why);
+    return pe_plan_positions(out, values, "positions", &s->positions, why);
 }
 
 /**

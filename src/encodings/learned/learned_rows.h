@@ -40,7 +40,7 @@ void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtyp
 
 /** Rows that tokens of one or several sequences take. */
 typedef struct pe_learned_ids {
-    int64_t *id; /* owned; [shape] */
+    int64_t *id; /* the plan's; [shape] */
     pe_shape shape;
     size_t count;
 } pe_learned_ids;
@@ -53,8 +53,7 @@ typedef struct pe_learned_ids {
  *         OPTLearnedPositionalEmbedding.forward.
  * Errors  INVALID_PARAMETER: not a mask, or shorter than past; OVERLOADED (memory).
  */
-pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_ids *out,
-                                 pe_problem *why) PE_MUST_CHECK;
-void pe_learned_ids_free(pe_learned_ids *ids);
+pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_plan *plan,
+                                 pe_learned_ids *out, pe_problem *why) PE_MUST_CHECK;
 
 #endif

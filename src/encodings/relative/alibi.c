@@ -144,9 +144,8 @@ static pe_status plan_slopes(pe_values *values, pe_plan *out, pe_problem *why)
     const pe_alibi_formula formula = pe_alibi_formula_of(values);
     const size_t heads = (size_t)formula.num_heads;
     const pe_shape shape = {1, {heads}};
-    PE_TRY(pe_plan_add_tensor(out, "slopes", (pe_dtype)pe_values_choice(values, "dtype"), &shape, 1,
-                              why));
-    PE_TRY(pe_plan_begin(out, heads * sizeof(pe_alibi_slope), fill, free, why));
+    PE_TRY(pe_plan_add_tensor(out, "slopes", pe_values_dtype(values), &shape, 1, why));
+    PE_TRY(pe_plan_begin(out, heads * sizeof(pe_alibi_slope), fill, why));
     pe_alibi_slope *slopes = out->state;
     for (size_t h = 0; h < heads; h++)
         slopes[h] = pe_alibi_slope_of(&formula, h);

@@ -64,11 +64,9 @@ typedef struct pe_alibi_heads {
  */
 pe_status pe_alibi_heads_check(pe_values *values, pe_problem *why) PE_MUST_CHECK;
 
-/** Of checked values. *out is zeroed by the caller, and freed by it even when this fails.
- * Errors  OVERLOADED (memory). */
-pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_alibi_heads *out,
+/** Of checked values, in the state of a plan, which releases it.   Errors  OVERLOADED (memory). */
+pe_status pe_alibi_heads_plan(const pe_values *values, pe_plan *plan, pe_alibi_heads *out,
                               pe_problem *why) PE_MUST_CHECK;
-void pe_alibi_heads_free(pe_alibi_heads *heads);
 
 /** The i-th of the heads wanted. */
 const pe_alibi_head *pe_alibi_heads_at(const pe_alibi_heads *heads, size_t i);

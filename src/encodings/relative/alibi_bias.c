@@ -42,13 +42,6 @@ typedef struct bias {
 } bias;
 _Static_assert(offsetof(bias, table) == 0, "the window's state begins with it");
 
-static void free_bias(void *state)
-{
-    bias *b = state;
-    pe_alibi_heads_free(&b->heads);
-    free(b);
-}
-
 /* ---- elements ---- */
 
 /* n keys from `relative` on. */
@@ -74,7 +67,7 @@ static void run(const void *state, size_t layer, int64_t relative, size_t n, uns
 
 static pe_status check_mask(const pe_values *values, unsigned char *masked, pe_problem *why)
 {
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const pe_dtype dtype = pe_values_dtype(values);
     if (!pe_values_present(values, "mask_value")) {
         pe_dtype_store(dtype, -HUGE_VAL, masked);
         return PE_OK;
@@ -115,18 +108,17 @@ static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
     PE_TRY(PE_ALSO(status, pe_alibi_heads_check(values, &mistake)));
     const size_t form = pe_values_choice(values, "form");
     const pe_relative_window window = {.tensor = "bias",
-                                       .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
-                                       .layers = pe_values_find(values, "heads")->positions.count,
+                                       .dtype = pe_values_dtype(values),
+                                       .layers = pe_values_positions(values, "heads")->count,
                                        .one_row = form == KEY,
                                        .run = run,
-                                       .state_bytes = sizeof(bias),
-                                       .free_state = free_bias};
+                                       .state_bytes = sizeof(bias)};
     PE_TRY(pe_relative_plan(&window, values, out, why));
     bias *b = out->state;
     b->form = form;
     b->dtype = window.dtype;
     memcpy(b->masked, masked, sizeof b->masked);
-    PE_TRY(pe_alibi_heads_make(values, out->tables, &b->heads, why));
+    PE_TRY(pe_alibi_heads_plan(values, out, &b->heads, why));
     return pe_alibi_heads_fit(&b->heads, b->dtype, b->table.keys - 1, "key_length", why);
 }
 

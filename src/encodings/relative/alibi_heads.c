@@ -5,6 +5,7 @@
 
 #include "encodings/relative/alibi.h"
 #include "kernels/kernels.h"
+#include "plan/plan.h"
 
 /* Elements whose doubts are listed at a time. */
 #define BLOCK 1024
@@ -29,13 +30,10 @@ void pe_alibi_ramp(const pe_alibi_head *head, pe_dtype dtype, int64_t first, int
 pe_status pe_alibi_heads_check(pe_values *values, pe_problem *why)
 {
     const int64_t num_heads = pe_values_int(values, "num_heads");
-    pe_value *heads = pe_values_find(values, "heads");
-    if (!heads->present) {
-        heads->positions = pe_positions_range(0, 1, (size_t)num_heads);
-        heads->present = true;
-    }
-    for (size_t i = 0; i < heads->positions.count; i++) {
-        const double h = pe_positions_at(&heads->positions, i);
+    pe_values_set_range(values, "heads", 0, (size_t)num_heads);
+    const pe_positions *heads = pe_values_positions(values, "heads");
+    for (size_t i = 0; i < heads->count; i++) {
+        const double h = pe_positions_at(heads, i);
         if (h < 0 || h >= (double)num_heads)
             return pe_fail(why, PE_INVALID_PARAMETER, "heads",
                            "heads must be from 0 to %lld, got %.17g", (long long)num_heads - 1, h);
@@ -50,29 +48,30 @@ typedef struct wanted {
     unsigned char head[PE_ALIBI_HEADS_MAX / 8]; /* a bit each */
 } wanted;
 
-static bool is_wanted(const wanted *w, size_t head)
-{
-    return (w->head[head / 8] >> head % 8 & 1) != 0;
-}
-
 static void make_heads(const void *formula, void *out)
 {
     const wanted *w = formula;
     pe_alibi_head *head = out;
     for (size_t h = 0; h < w->slopes.num_heads; h++) {
-        if (!is_wanted(w, h))
+        if ((w->head[h / 8] >> h % 8 & 1) == 0)
             continue;
         head[h].slope = pe_alibi_slope_of(&w->slopes, h);
         pe_alibi_pair(&head[h].slope, &head[h].hi, &head[h].lo);
     }
 }
 
-pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_alibi_heads *out,
+static void release(void *heads)
+{
+    pe_tables_numbers_unref(&((pe_alibi_heads *)heads)->shared);
+}
+
+pe_status pe_alibi_heads_plan(const pe_values *values, pe_plan *plan, pe_alibi_heads *out,
                               pe_problem *why)
 {
     wanted w = {.slopes = pe_alibi_formula_of(values)};
     const size_t num_heads = (size_t)w.slopes.num_heads;
-    PE_TRY(pe_positions_share(&pe_values_find(values, "heads")->positions, &out->chosen, why));
+    pe_plan_owns(plan, out, release);
+    PE_TRY(pe_plan_positions(plan, values, "heads", &out->chosen, why));
     for (size_t i = 0; i < out->chosen.count; i++) {
         const size_t h = (size_t)pe_positions_at(&out->chosen, i);
         w.head[h / 8] |= (unsigned char)(1U << h % 8);
@@ -81,17 +80,10 @@ pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_ali
                                   .make = make_heads,
                                   .formula = &w,
                                   .formula_bytes = offsetof(wanted, head) + (num_heads + 7) / 8};
-    pe_status status = pe_tables_numbers(tables, &spec, &out->shared, why);
+    pe_status status = pe_tables_numbers(plan->tables, &spec, &out->shared, why);
     if (status == PE_OK)
         out->head = out->shared.data;
     return status;
-}
-
-void pe_alibi_heads_free(pe_alibi_heads *heads)
-{
-    pe_positions_free(&heads->chosen);
-    pe_tables_numbers_unref(&heads->shared);
-    *heads = (pe_alibi_heads){0};
 }
 
 const pe_alibi_head *pe_alibi_heads_at(const pe_alibi_heads *heads, size_t i)

@@ -21,14 +21,6 @@ typedef struct state {
     uint32_t *position; /* [batch, keys], owned; of padding 0 */
 } state;
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_alibi_heads_free(&s->heads);
-    free(s->position);
-    free(s);
-}
-
 /* How many of n positions go on as the first two do: all zero, or rising by one. */
 static size_t run_of(const uint32_t *position, size_t n, bool *zero)
 {
@@ -74,13 +66,15 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
 /* ---- the plan ---- */
 
 /* Unmasked keys count from 0 in each row; *most: the last of all. */
-static pe_status count_keys(const pe_array *mask, state *s, size_t *most, pe_problem *why)
+static pe_status count_keys(const pe_array *mask, pe_plan *plan, size_t *most, pe_problem *why)
 {
+    state *s = plan->state;
     const double *key = mask->data;
     s->keys = mask->shape.dim[1];
     s->position = malloc(mask->elements * sizeof s->position[0]);
     if (s->position == NULL)
         return pe_fail_memory(why);
+    pe_plan_owns(plan, s->position, free);
     *most = 0;
     for (size_t i = 0, seen = 0; i < mask->elements; i++) {
         if (i % s->keys == 0)
@@ -98,19 +92,19 @@ static pe_status count_keys(const pe_array *mask, state *s, size_t *most, pe_pro
 
 static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const pe_array *mask = &pe_values_find(values, "attention_mask")->tensor;
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const pe_array *mask = pe_values_tensor(values, "attention_mask");
+    const pe_dtype dtype = pe_values_dtype(values);
     size_t most = 0;
     PE_TRY(pe_alibi_heads_check(values, why));
-    const pe_shape shape = {4,
-                            {mask->shape.dim[0], pe_values_find(values, "heads")->positions.count,
-                             1, mask->shape.dim[1]}};
+    const pe_shape shape = {
+        4,
+        {mask->shape.dim[0], pe_values_positions(values, "heads")->count, 1, mask->shape.dim[1]}};
     PE_TRY(pe_plan_add_tensor(out, "bias", dtype, &shape, 1, why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, why));
     state *s = out->state;
     s->dtype = dtype;
-    PE_TRY(count_keys(mask, s, &most, why));
-    PE_TRY(pe_alibi_heads_make(values, out->tables, &s->heads, why));
+    PE_TRY(count_keys(mask, out, &most, why));
+    PE_TRY(pe_alibi_heads_plan(values, out, &s->heads, why));
     return pe_alibi_heads_fit(&s->heads, dtype, most, "attention_mask", why);
 }
 

@@ -37,13 +37,6 @@ typedef struct state {
     pe_array logits;
 } state;
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_alibi_heads_free(&s->heads);
-    free(s);
-}
-
 /* scale * logit - slope * distance */
 static void scores(const void *of, size_t row, double *logit, pe_pair *score)
 {
@@ -68,7 +61,7 @@ static void scores(const void *of, size_t row, double *logit, pe_pair *score)
 /* As many heads are wanted as the logits have. */
 static pe_status check_heads(pe_values *values, pe_problem *why)
 {
-    const size_t heads = pe_values_find(values, "logits")->tensor.shape.dim[0];
+    const size_t heads = pe_values_tensor(values, "logits")->shape.dim[0];
     if (!pe_values_present(values, "num_heads")) {
         if (pe_values_given(values, "heads"))
             return pe_fail(why, PE_MISSING_PARAMETER, "num_heads",
@@ -79,7 +72,7 @@ static pe_status check_heads(pe_values *values, pe_problem *why)
         pe_values_set_int(values, "num_heads", (int64_t)heads);
     }
     PE_TRY(pe_alibi_heads_check(values, why));
-    const size_t wanted = pe_values_find(values, "heads")->positions.count;
+    const size_t wanted = pe_values_positions(values, "heads")->count;
     if (wanted != heads)
         return pe_fail(why, PE_INVALID_PARAMETER, "logits",
                        "logits must have %zu heads, as many as are wanted, got %zu", wanted, heads);
@@ -103,18 +96,18 @@ static pe_status check_overflow(const pe_array *logits, double scale, pe_problem
 
 static pe_status plan_probabilities(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const pe_array *logits = &pe_values_find(values, "logits")->tensor;
+    const pe_array *logits = pe_values_tensor(values, "logits");
     const double scale = pe_values_real(values, "scale");
     PE_TRY(check_heads(values, why));
     PE_TRY(pe_attention_plan(out, &logits->shape, logits->dtype, "logits", why));
     PE_TRY(check_overflow(logits, scale, why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), pe_attention_fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), pe_attention_fill, why));
     state *s = out->state;
     s->attention = (pe_attention){logits->shape.dim[2], logits->shape.dim[2], scores};
     s->scale = scale;
     s->causal = pe_values_bool(values, "causal");
-    PE_TRY(pe_alibi_heads_make(values, out->tables, &s->heads, why));
-    s->logits = pe_plan_take(out, values, "logits");
+    PE_TRY(pe_alibi_heads_plan(values, out, &s->heads, why));
+    pe_plan_take(out, values, "logits", &s->logits);
     return PE_OK;
 }
 

@@ -70,8 +70,8 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
 pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *values, pe_plan *out,
                            pe_problem *why)
 {
-    const size_t queries = (size_t)pe_values_int(values, "query_length");
-    const size_t keys = (size_t)pe_values_int(values, "key_length");
+    const size_t queries = pe_values_size(values, "query_length");
+    const size_t keys = pe_values_size(values, "key_length");
     const size_t rows = window->one_row ? 1 : queries;
     const size_t unit = window->channels > 0 ? window->channels : 1;
     pe_shape shape = {0};
@@ -82,7 +82,7 @@ pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *va
     if (window->channels > 0)
         shape.dim[shape.ndim++] = window->channels;
     PE_TRY(pe_plan_add_tensor(out, window->tensor, window->dtype, &shape, unit, why));
-    PE_TRY(pe_plan_begin(out, window->state_bytes, fill, window->free_state, why));
+    PE_TRY(pe_plan_begin(out, window->state_bytes, fill, why));
     pe_relative *table = out->state;
     *table = (pe_relative){.rows = rows,
                            .keys = keys,

@@ -57,7 +57,6 @@ typedef struct pe_relative_window {
     bool one_row;            /* of a query at position 0, however many queries there are */
     pe_relative_run run;
     size_t state_bytes; /* of the plan's state, which begins with a pe_relative */
-    void (*free_state)(void *state);
 } pe_relative_window;
 
 /**

@@ -60,7 +60,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
 
 static pe_status plan_skew(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const pe_array *logits = &pe_values_find(values, "logits")->tensor;
+    const pe_array *logits = pe_values_tensor(values, "logits");
     const size_t n = logits->shape.dim[1], relative = logits->shape.dim[2];
     if (relative != n && relative != 2 * n - 1)
         return pe_fail(why, PE_INVALID_PARAMETER, "logits",
@@ -69,7 +69,7 @@ static pe_status plan_skew(pe_values *values, pe_plan *out, pe_problem *why)
                        n, n, 2 * n - 1, relative);
     const pe_shape shape = {3, {logits->shape.dim[0], n, n}};
     PE_TRY(pe_plan_add_tensor(out, "logits", logits->dtype, &shape, 1, why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, why));
     state *s = out->state;
     s->length = n;
     s->relative = relative;
@@ -79,7 +79,7 @@ static pe_status plan_skew(pe_values *values, pe_plan *out, pe_problem *why)
                      s->reshaped ? "those of other positions, to be masked"
                                  : "0 here; upstream leaves numbers of other positions there, to "
                                    "be masked (future=reshaped)");
-    s->logits = pe_plan_take(out, values, "logits");
+    pe_plan_take(out, values, "logits", &s->logits);
     return PE_OK;
 }
 

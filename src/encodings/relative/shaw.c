@@ -80,7 +80,7 @@ static pe_status read_clip(pe_values *values, pe_shaw_clip *out, pe_problem *why
 
 pe_status pe_shaw_read_embeddings(pe_values *values, pe_shaw_clip *out, pe_problem *why)
 {
-    const pe_shape *shape = &pe_values_find(values, "relative_embeddings")->tensor.shape;
+    const pe_shape *shape = &pe_values_tensor(values, "relative_embeddings")->shape;
     const size_t rows = shape->dim[0];
     const bool given = pe_values_present(values, "max_relative_position") ||
                        pe_values_present(values, "left_max") ||
@@ -149,11 +149,8 @@ static pe_status plan_indices(pe_values *values, pe_plan *out, pe_problem *why)
     pe_status status = pe_relative_lengths(values, why);
     status = PE_ALSO(status, read_clip(values, &clip, &mistake));
     PE_TRY(status);
-    const pe_relative_window window = {.tensor = "indices",
-                                       .dtype = PE_INT32,
-                                       .run = run,
-                                       .state_bytes = sizeof(state),
-                                       .free_state = free};
+    const pe_relative_window window = {
+        .tensor = "indices", .dtype = PE_INT32, .run = run, .state_bytes = sizeof(state)};
     PE_TRY(pe_relative_plan(&window, values, out, why));
     state *s = out->state;
     s->clip = clip;

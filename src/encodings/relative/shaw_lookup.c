@@ -35,17 +35,16 @@ static pe_status plan_lookup(pe_values *values, pe_plan *out, pe_problem *why)
     pe_shaw_clip clip;
     PE_TRY(pe_relative_lengths(values, why));
     PE_TRY(pe_shaw_read_embeddings(values, &clip, why));
-    const pe_array *embeddings = &pe_values_find(values, "relative_embeddings")->tensor;
+    const pe_array *embeddings = pe_values_tensor(values, "relative_embeddings");
     const pe_relative_window window = {.tensor = "embeddings",
                                        .dtype = embeddings->dtype,
                                        .channels = embeddings->shape.dim[1],
                                        .run = run,
-                                       .state_bytes = sizeof(state),
-                                       .free_state = free};
+                                       .state_bytes = sizeof(state)};
     PE_TRY(pe_relative_plan(&window, values, out, why));
     state *s = out->state;
     s->clip = clip;
-    s->embeddings = pe_plan_take(out, values, "relative_embeddings");
+    pe_plan_take(out, values, "relative_embeddings", &s->embeddings);
     return PE_OK;
 }
 

@@ -65,9 +65,9 @@ static void scores(const void *of, size_t row, double *scratch, pe_pair *score)
 
 static pe_status check_channels(const pe_values *values, pe_problem *why)
 {
-    const size_t *q = pe_values_find(values, "q")->tensor.shape.dim;
-    const size_t *k = pe_values_find(values, "k")->tensor.shape.dim;
-    const size_t d = pe_values_find(values, "relative_embeddings")->tensor.shape.dim[1];
+    const size_t *q = pe_values_tensor(values, "q")->shape.dim;
+    const size_t *k = pe_values_tensor(values, "k")->shape.dim;
+    const size_t d = pe_values_tensor(values, "relative_embeddings")->shape.dim[1];
     if (q[0] != k[0])
         return pe_fail(why, PE_INVALID_PARAMETER, "k",
                        "k must have as many heads as q, got %zu and %zu", k[0], q[0]);
@@ -84,11 +84,10 @@ static pe_status check_channels(const pe_values *values, pe_problem *why)
 }
 
 /* Out of values, its heads and rows one axis. */
-static pe_array take_rows(pe_plan *out, pe_values *values, const char *name)
+static void take_rows(pe_plan *plan, pe_values *values, const char *name, pe_array *out)
 {
-    pe_array rows = pe_plan_take(out, values, name);
-    rows.shape = (pe_shape){2, {rows.shape.dim[0] * rows.shape.dim[1], rows.shape.dim[2]}};
-    return rows;
+    pe_plan_take(plan, values, name, out);
+    out->shape = (pe_shape){2, {out->shape.dim[0] * out->shape.dim[1], out->shape.dim[2]}};
 }
 
 static pe_status plan_probabilities(pe_values *values, pe_plan *out, pe_problem *why)
@@ -97,20 +96,20 @@ static pe_status plan_probabilities(pe_values *values, pe_plan *out, pe_problem 
     pe_problem mistake;
     const pe_status status = check_channels(values, why);
     PE_TRY(PE_ALSO(status, pe_shaw_read_embeddings(values, &clip, &mistake)));
-    const pe_array *q = &pe_values_find(values, "q")->tensor;
-    const size_t keys = pe_values_find(values, "k")->tensor.shape.dim[1], d = q->shape.dim[2];
+    const pe_array *q = pe_values_tensor(values, "q");
+    const size_t keys = pe_values_tensor(values, "k")->shape.dim[1], d = q->shape.dim[2];
     const pe_shape shape = {3, {q->shape.dim[0], q->shape.dim[1], keys}};
     PE_TRY(pe_attention_plan(out, &shape, q->dtype, "q", why));
     PE_TRY(pe_plan_set_work(out, 0, PE_SOFTMAX_WORK + d, why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), pe_attention_fill, free, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), pe_attention_fill, why));
     state *s = out->state;
     s->attention = (pe_attention){keys, 2 * d, scores};
     s->queries = q->shape.dim[1];
     s->scale = pe_attention_scale(values, d);
     s->clip = clip;
-    s->q = take_rows(out, values, "q");
-    s->k = take_rows(out, values, "k");
-    s->embeddings = pe_plan_take(out, values, "relative_embeddings");
+    take_rows(out, values, "q", &s->q);
+    take_rows(out, values, "k", &s->k);
+    pe_plan_take(out, values, "relative_embeddings", &s->embeddings);
     /* |scale q . (k + e)| <= scale |q| (|k| + |e|), with room for a factor of 2^100. */
     double q_norm, k_norm, embedding_norm;
     PE_TRY(pe_scores_norm_max(&s->q, &q_norm, why));

@@ -85,8 +85,8 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 
 static pe_status check(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
 {
-    const pe_shape *queries = &pe_values_find(values, "queries")->tensor.shape;
-    const pe_shape *embeddings = &pe_values_find(values, "relative_embeddings")->tensor.shape;
+    const pe_shape *queries = &pe_values_tensor(values, "queries")->shape;
+    const pe_shape *embeddings = &pe_values_tensor(values, "relative_embeddings")->shape;
     PE_TRY(pe_relative_keys(values, (int64_t)queries->dim[0], "key_length", why));
     if (queries->dim[1] != embeddings->dim[1])
         return pe_fail(why, PE_INVALID_PARAMETER, "queries",
@@ -100,17 +100,17 @@ static pe_status plan_scores(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_shaw_clip clip;
     PE_TRY(check(values, &clip, why));
-    const pe_array *queries = &pe_values_find(values, "queries")->tensor;
-    const size_t keys = (size_t)pe_values_int(values, "key_length");
+    const pe_array *queries = pe_values_tensor(values, "queries");
+    const size_t keys = pe_values_size(values, "key_length");
     const pe_shape shape = {2, {queries->shape.dim[0], keys}};
     PE_TRY(pe_plan_add_tensor(out, "scores", queries->dtype, &shape, 1, why));
     PE_TRY(pe_plan_set_work(out, 0, PE_DOT_WORK(queries->shape.dim[1]), why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, why));
     state *s = out->state;
     s->keys = keys;
     s->clip = clip;
-    s->queries = pe_plan_take(out, values, "queries");
-    s->embeddings = pe_plan_take(out, values, "relative_embeddings");
+    pe_plan_take(out, values, "queries", &s->queries);
+    pe_plan_take(out, values, "relative_embeddings", &s->embeddings);
     return pe_scores_check(out, &s->queries, &s->embeddings, 1, "queries", why);
 }
 

@@ -81,17 +81,17 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
 
 static pe_status make_state(const pe_values *values, pe_plan *out, pe_problem *why)
 {
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, why));
     state *s = out->state;
-    s->height = (size_t)pe_values_int(values, "window_height");
-    s->width = (size_t)pe_values_int(values, "window_width");
+    s->height = pe_values_size(values, "window_height");
+    s->width = pe_values_size(values, "window_width");
     return PE_OK;
 }
 
 static pe_status plan_index(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const size_t patches = (size_t)pe_values_int(values, "window_height") *
-                           (size_t)pe_values_int(values, "window_width");
+    const size_t patches =
+        pe_values_size(values, "window_height") * pe_values_size(values, "window_width");
     const pe_shape shape = {2, {patches, patches}};
     PE_TRY(pe_plan_add_tensor(out, "index", PE_INT32, &shape, 1, why));
     return make_state(values, out, why);
@@ -99,9 +99,9 @@ static pe_status plan_index(pe_values *values, pe_plan *out, pe_problem *why)
 
 static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const size_t height = (size_t)pe_values_int(values, "window_height");
-    const size_t width = (size_t)pe_values_int(values, "window_width");
-    const pe_array *weights = &pe_values_find(values, "weights")->tensor;
+    const size_t height = pe_values_size(values, "window_height");
+    const size_t width = pe_values_size(values, "window_width");
+    const pe_array *weights = pe_values_tensor(values, "weights");
     const size_t rows = (2 * height - 1) * (2 * width - 1);
     if (weights->shape.dim[0] != rows)
         return pe_fail(why, PE_INVALID_PARAMETER, "weights",
@@ -111,7 +111,7 @@ static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
     const pe_shape shape = {3, {weights->shape.dim[1], height * width, height * width}};
     PE_TRY(pe_plan_add_tensor(out, "bias", weights->dtype, &shape, 1, why));
     PE_TRY(make_state(values, out, why));
-    ((state *)out->state)->weights = pe_plan_take(out, values, "weights");
+    pe_plan_take(out, values, "weights", &((state *)out->state)->weights);
     return PE_OK;
 }
 

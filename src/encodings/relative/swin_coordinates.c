@@ -77,13 +77,13 @@ static pe_status plan_coordinates(pe_values *values, pe_plan *out, pe_problem *w
 {
     static const char *const pretrained[AXES] = {"pretrained_window_height",
                                                  "pretrained_window_width"};
-    const size_t side[AXES] = {(size_t)pe_values_int(values, "window_height"),
-                               (size_t)pe_values_int(values, "window_width")};
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const size_t side[AXES] = {pe_values_size(values, "window_height"),
+                               pe_values_size(values, "window_width")};
+    const pe_dtype dtype = pe_values_dtype(values);
     const pe_shape shape = {3, {2 * side[DOWN] - 1, 2 * side[ACROSS] - 1, AXES}};
     PE_TRY(pe_plan_add_tensor(out, "coordinates", dtype, &shape, AXES, why));
     const size_t room = (side[DOWN] + side[ACROSS]) * sizeof(double);
-    PE_TRY(pe_plan_begin(out, sizeof(state) + room, fill, free, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state) + room, fill, why));
     state *s = out->state;
     s->dtype = dtype;
     for (size_t a = 0; a < AXES; a++) {

@@ -48,14 +48,6 @@ typedef struct state {
 } state;
 _Static_assert(offsetof(state, table) == 0, "the window's state begins with it");
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_t5_buckets_free(&s->buckets);
-    pe_positions_free(&s->distances);
-    free(s);
-}
-
 /* The row of 2 span embeddings that a bucket has. */
 static int32_t row_of(int32_t bucket, int32_t span)
 {
@@ -112,7 +104,7 @@ static pe_status check(pe_values *values, size_t variant, pe_problem *why)
 static pe_status plan_distances(const pe_values *values, pe_plan *out, int64_t *farthest,
                                 pe_problem *why)
 {
-    const pe_positions *distances = &pe_values_find(values, "distances")->positions;
+    const pe_positions *distances = pe_values_positions(values, "distances");
     /* Lengths of queries and keys do not go with distances. *farthest: the largest distance. */
     static const char *const others[] = {"query_length", "key_length"};
     double least, most;
@@ -120,7 +112,7 @@ static pe_status plan_distances(const pe_values *values, pe_plan *out, int64_t *
         if (pe_values_present(values, others[i]))
             return pe_fail(why, PE_INVALID_PARAMETER, others[i],
                            "%s does not go with distances, which name each one", others[i]);
-    pe_positions_bounds(&pe_values_find(values, "distances")->positions, &least, &most);
+    pe_positions_bounds(pe_values_positions(values, "distances"), &least, &most);
     const double far = most > -least ? most : -least;
     if (far >= PE_RELATIVE_LENGTH_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, "distances",
@@ -128,19 +120,16 @@ static pe_status plan_distances(const pe_values *values, pe_plan *out, int64_t *
                        most > -least ? most : least);
     *farthest = (int64_t)far;
     PE_TRY(pe_plan_add_tensor(out, "buckets", PE_INT32, &distances->shape, 1, why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill_distances, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill_distances, why));
     state *s = out->state;
     s->of_key = pe_values_choice(values, "variant") == PE_T5_VARIANT_DEBERTA;
-    return pe_positions_copy(distances, &s->distances, why);
+    return pe_plan_positions(out, values, "distances", &s->distances, why);
 }
 
 static pe_status plan_window(pe_values *values, pe_plan *out, int64_t *farthest, pe_problem *why)
 {
-    const pe_relative_window window = {.tensor = "buckets",
-                                       .dtype = PE_INT32,
-                                       .run = run,
-                                       .state_bytes = sizeof(state),
-                                       .free_state = free_state};
+    const pe_relative_window window = {
+        .tensor = "buckets", .dtype = PE_INT32, .run = run, .state_bytes = sizeof(state)};
     if (!pe_values_present(values, "query_length"))
         return pe_fail(why, PE_MISSING_PARAMETER, "query_length",
                        "query_length is required, or distances: query_length=16 or distances=-8:9");

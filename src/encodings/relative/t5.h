@@ -33,7 +33,7 @@ enum { PE_T5_VARIANT_T5, PE_T5_VARIANT_MPNET, PE_T5_VARIANT_WAVLM, PE_T5_VARIANT
  */
 typedef struct pe_buckets {
     int64_t exact, base;
-    int64_t *edge; /* ascending, owned; those up to the farthest distance asked for */
+    int64_t *edge; /* ascending, the plan's; those up to the farthest distance asked for */
     size_t edges;
     bool both;     /* keys after the query count by distance too; else they share bucket 0 */
     bool negate;   /* and their buckets are negative (DeBERTa) ... */
@@ -41,7 +41,7 @@ typedef struct pe_buckets {
 } pe_buckets;
 
 /**
- * From num_buckets, max_distance, bidirectional and the variant, all read, for distances up to
+ * Into the state of a plan, from num_buckets, max_distance, bidirectional and the variant, all read, for distances up to
  * `farthest`.
  *
  * Accuracy  edges are those of real arithmetic: decided with 192 bits where that is enough, else by
@@ -49,9 +49,8 @@ typedef struct pe_buckets {
  * Errors    INVALID_PARAMETER: no bucket is exact, or max_distance is not beyond the exact ones, or
  *           there would be more than PE_T5_BUCKETS_MAX edges. OVERLOADED (memory).
  */
-pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, int64_t farthest,
-                             pe_buckets *out, pe_problem *why) PE_MUST_CHECK;
-void pe_t5_buckets_free(pe_buckets *buckets);
+pe_status pe_t5_buckets_plan(const pe_values *values, size_t variant, int64_t farthest,
+                             pe_plan *plan, pe_buckets *out, pe_problem *why) PE_MUST_CHECK;
 
 /**
  * The bucket of a relative position (key - query); *same: it is that of relative, relative + 1, ...
@@ -72,7 +71,7 @@ pe_status pe_t5_variant_read(pe_values *values, size_t variant, pe_problem *why)
  * and it may not read its configuration.
  *
  * Source  the same functions as PE_T5_SOURCE, PE_T5_OTHERS_SOURCE and DeBERTa's.
- * Errors  pe_t5_buckets_make's.
+ * Errors  pe_t5_buckets_plan's.
  */
 pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, int64_t farthest,
                              pe_buckets *buckets, pe_plan *plan, pe_problem *why) PE_MUST_CHECK;

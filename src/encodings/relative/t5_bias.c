@@ -35,13 +35,6 @@ typedef struct state {
 } state;
 _Static_assert(offsetof(state, table) == 0, "the window's state begins with it");
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_t5_buckets_free(&s->buckets);
-    free(s);
-}
-
 static void run(const void *of, size_t head, int64_t relative, size_t n, unsigned char *out)
 {
     const state *s = of;
@@ -57,8 +50,8 @@ static void run(const void *of, size_t head, int64_t relative, size_t n, unsigne
 
 static pe_status check_weights(const pe_values *values, pe_problem *why)
 {
-    const pe_shape *shape = &pe_values_find(values, "weights")->tensor.shape;
-    const size_t buckets = (size_t)pe_values_int(values, "num_buckets");
+    const pe_shape *shape = &pe_values_tensor(values, "weights")->shape;
+    const size_t buckets = pe_values_size(values, "num_buckets");
     if (shape->dim[0] == buckets)
         return PE_OK;
     return pe_fail(
@@ -69,7 +62,7 @@ static pe_status check_weights(const pe_values *values, pe_problem *why)
 
 static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const pe_array *weights = &pe_values_find(values, "weights")->tensor;
+    const pe_array *weights = pe_values_tensor(values, "weights");
     const size_t variant = pe_values_choice(values, "variant");
     pe_problem mistake;
     pe_status status = pe_relative_lengths(values, why);
@@ -79,11 +72,10 @@ static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
                                        .dtype = weights->dtype,
                                        .layers = weights->shape.dim[1],
                                        .run = run,
-                                       .state_bytes = sizeof(state),
-                                       .free_state = free_state};
+                                       .state_bytes = sizeof(state)};
     PE_TRY(pe_relative_plan(&window, values, out, why));
     state *s = out->state;
-    s->weights = pe_plan_take(out, values, "weights");
+    pe_plan_take(out, values, "weights", &s->weights);
     return pe_t5_variant_plan(values, variant, pe_values_int(values, "key_length") - 1, &s->buckets,
                               out, why);
 }

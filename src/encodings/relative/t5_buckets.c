@@ -147,16 +147,12 @@ static pe_status make_deberta(const pe_values *values, int64_t farthest, pe_buck
     return mid == 1 ? PE_OK : make_edges(&s, farthest, out, why);
 }
 
-pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, int64_t farthest,
-                             pe_buckets *out, pe_problem *why)
+pe_status pe_t5_buckets_plan(const pe_values *values, size_t variant, int64_t farthest,
+                             pe_plan *plan, pe_buckets *out, pe_problem *why)
 {
-    return (variant == PE_T5_VARIANT_DEBERTA ? make_deberta : make_t5)(values, farthest, out, why);
-}
-
-void pe_t5_buckets_free(pe_buckets *buckets)
-{
-    free(buckets->edge);
-    *buckets = (pe_buckets){0};
+    PE_TRY((variant == PE_T5_VARIANT_DEBERTA ? make_deberta : make_t5)(values, farthest, out, why));
+    pe_plan_owns(plan, out->edge, free);
+    return PE_OK;
 }
 
 int32_t pe_t5_buckets_at(const pe_buckets *b, int64_t relative, int64_t *same)

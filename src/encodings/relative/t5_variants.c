@@ -111,7 +111,7 @@ pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, int64_t fa
                              pe_buckets *buckets, pe_plan *plan, pe_problem *why)
 {
     const struct variant *v = &variants[variant];
-    PE_TRY(pe_t5_buckets_make(values, variant, farthest, buckets, why));
+    PE_TRY(pe_t5_buckets_plan(values, variant, farthest, plan, buckets, why));
     if (v->fixed && (pe_values_int(values, "num_buckets") != v->num_buckets ||
                      pe_values_int(values, "max_distance") != v->max_distance))
         pe_plan_warn(plan,

@@ -97,13 +97,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
     return PE_OK;
 }
 
-static void free_state(void *of)
-{
-    scale *state = of;
-    pe_positions_free(&state->positions);
-    free(state);
-}
-
 /* Of how many values a logarithm is made. Positions of one step that follow each other share one;
  * those of a list are looked at, since they may be in any order. */
 static size_t logarithms(const scale *state, double span)
@@ -121,13 +114,13 @@ static size_t logarithms(const scale *state, double span)
 
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const pe_positions *positions = pe_values_positions(values, "positions");
     double least, most;
     pe_positions_bounds(positions, &least, &most);
     if (least < 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions must be at least 0, where attention begins, got %.17g", least);
-    PE_TRY(pe_plan_begin(out, sizeof(scale), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(scale), fill, why));
     scale *state = out->state;
     /* What a variant does not read is refused; beta is 0.1 and positions count from 0, or from
      * 1. */
@@ -146,8 +139,8 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
         pe_values_set_int(values, "position_offset", state->variant == STEPS ? 0 : 1);
     state->beta = state->variant == LOG_LENGTH ? 0 : pe_values_real(values, "beta");
     state->offset = (double)pe_values_int(values, "position_offset");
-    PE_TRY(pe_positions_share(positions, &state->positions, why));
-    PE_TRY(pe_plan_add_tensor(out, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
+    PE_TRY(pe_plan_positions(out, values, "positions", &state->positions, why));
+    PE_TRY(pe_plan_add_tensor(out, "scale", pe_values_dtype(values),
                               &(pe_shape){1, {positions->count}}, 1, why));
     return pe_plan_set_work(
         out, 0, 1 + logarithms(state, most - least) * EVALUATION_WORK / (positions->count + 1),

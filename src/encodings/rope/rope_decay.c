@@ -19,27 +19,18 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return pe_wave_mean_cos(&table, region->first, region->units, out, why);
 }
 
-static void free_state(void *of)
-{
-    decay *state = of;
-    pe_tables_wave_unref(&state->wave);
-    pe_positions_free(&state->offsets);
-    free(state);
-}
-
 static pe_status plan_decay(const pe_rope *rope, const pe_values *values, pe_plan *out,
                             pe_problem *why)
 {
-    PE_TRY(pe_plan_begin(out, sizeof(decay), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(decay), fill, why));
     decay *state = out->state;
-    const pe_positions *offsets = &pe_values_find(values, "offsets")->positions;
-    PE_TRY(pe_positions_share(offsets, &state->offsets, why));
-    pe_status status = pe_plan_add_tensor(out, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
-                                          &(pe_shape){1, {offsets->count}}, 1, why);
+    PE_TRY(pe_plan_positions(out, values, "offsets", &state->offsets, why));
+    pe_status status = pe_plan_add_tensor(out, "decay", pe_values_dtype(values),
+                                          &(pe_shape){1, {state->offsets.count}}, 1, why);
     if (status == PE_OK) /* an element is the mean of so many cosines, four of which cost a unit */
         status = pe_plan_set_work(out, 0, rope->pairs / 4 + 2, why);
     PE_TRY(status);
-    return pe_rope_wave(rope, PE_ROPE_PLAIN, &state->wave, why);
+    return pe_rope_wave_plan(rope, PE_ROPE_PLAIN, out, &state->wave, why);
 }
 
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)

@@ -37,10 +37,8 @@ static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values, pe_
                                pe_problem *why)
 {
     pe_rope other;
-    pe_rope_spectrum spectrum = {.rope = rope,
-                                 .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
-                                 .rows = one_set,
-                                 .n = PE_LEN(one_set)};
+    pe_rope_spectrum spectrum = {
+        .rope = rope, .dtype = pe_values_dtype(values), .rows = one_set, .n = PE_LEN(one_set)};
     PE_TRY(pe_rope_type_keys_other(values, rope, &other, why));
     if (other.formula != NULL) {
         spectrum.other = &other;

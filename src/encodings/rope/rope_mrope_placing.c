@@ -282,8 +282,8 @@ pe_status pe_mrope_placing_place(const pe_values *values, pe_mrope_places *s, pe
     const double chunk = chunked ? speed * pe_values_real(values, "seconds_per_chunk") : 0;
     const pe_value *seconds = pe_values_find(values, "second_per_grid_ts");
     placing p = (placing){
-        .merge = (size_t)pe_values_int(values, "spatial_merge_size"),
-        .temporal_merge = (size_t)pe_values_int(values, "temporal_merge_size"),
+        .merge = pe_values_size(values, "spatial_merge_size"),
+        .temporal_merge = pe_values_size(values, "temporal_merge_size"),
         .variant = pe_values_choice(values, "variant"),
         .video_frames = pe_values_choice(values, "video_frames"),
         .after = pe_values_choice(values, "after_grid"),
@@ -296,7 +296,7 @@ pe_status pe_mrope_placing_place(const pe_values *values, pe_mrope_places *s, pe
                  : chunk < 1                ? 1
                  : chunk > PE_TOKEN_RUN_MAX ? PE_TOKEN_RUN_MAX
                                             : (size_t)chunk,
-        .token = (size_t)pe_values_int(values, "left_padding"),
+        .token = pe_values_size(values, "left_padding"),
     };
     const size_t left = p.token;
     pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
@@ -306,7 +306,7 @@ pe_status pe_mrope_placing_place(const pe_values *values, pe_mrope_places *s, pe
                                                                               : PE_GRID_ROW;
     for (size_t i = 0; i < runs->n; i++)
         status = PE_ALSO(status, place_run(&p, &runs->list[i], &s->run[i], &mistake));
-    s->tokens = p.token + (size_t)pe_values_int(values, "right_padding");
+    s->tokens = p.token + pe_values_size(values, "right_padding");
     if (p.variant >= PE_VARIANT_FLUX && status == PE_OK)
         status = place_apart(&conventions[p.variant], s, &p.highest, why);
     *out = (pe_mrope_placed){p.token - left, p.highest, p.overtaken};

@@ -39,7 +39,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
 static size_t count_rows(const pe_values *values, const char *name)
 {
     const pe_value *rows = pe_values_find(values, name);
-    const size_t merge = (size_t)pe_values_int(values, "temporal_merge_size");
+    const size_t merge = pe_values_size(values, "temporal_merge_size");
     if (name != pe_mrope_run_grids[PE_RUN_VIDEO] ||
         pe_values_choice(values, "video_frames") == PE_FRAMES_TOGETHER)
         return rows->list_length / PE_GRID_ROW;
@@ -167,7 +167,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     PE_TRY(count_grids(values, why));
     const size_t bytes = sizeof(pe_mrope_places) + runs->n * sizeof(pe_mrope_place);
-    PE_TRY(pe_plan_begin(out, bytes, fill, free, why));
+    PE_TRY(pe_plan_begin(out, bytes, fill, why));
     pe_mrope_places *s = out->state;
     pe_mrope_placed placed;
     PE_TRY(pe_mrope_placing_place(values, s, &placed, why));

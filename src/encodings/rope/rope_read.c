@@ -98,7 +98,7 @@ static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope 
     }
     PE_TRY(status);
     rope->head_dim = (size_t)head_dim;
-    rope->rotary_dim = (size_t)pe_values_int(values, "rotary_dim");
+    rope->rotary_dim = pe_values_size(values, "rotary_dim");
     rope->pairs = rope->rotary_dim / 2;
     if (rope->rotary_dim < type->min_dim)
         return pe_values_invalid(values, "rope_type", why,

@@ -27,7 +27,7 @@ typedef struct rotated {
 
 pe_status pe_rope_rotated_head_dim(pe_values *values, const char *name, pe_problem *why)
 {
-    const pe_array *tensor = &pe_values_find(values, name)->tensor;
+    const pe_array *tensor = pe_values_tensor(values, name);
     if (tensor->shape.ndim < 2 || tensor->elements == 0 || tensor->dtype == PE_INT32)
         return pe_fail(why, PE_INVALID_PARAMETER, name,
                        "%s must hold floating-point vectors along its last axis and tokens along "
@@ -40,7 +40,7 @@ pe_status pe_rope_rotated_head_dim(pe_values *values, const char *name, pe_probl
                        channels);
     if (!pe_values_present(values, "head_dim"))
         pe_values_set_int(values, "head_dim", (int64_t)channels);
-    const size_t head_dim = (size_t)pe_values_int(values, "head_dim");
+    const size_t head_dim = pe_values_size(values, "head_dim");
     if (channels != head_dim)
         return pe_fail(why, PE_INVALID_PARAMETER, name,
                        "the last axis of %s must have head_dim = %zu channels, got %zu", name,
@@ -52,7 +52,7 @@ pe_status pe_rope_rotated_head_dim(pe_values *values, const char *name, pe_probl
 static pe_status seq_axis(const pe_values *values, const char *name, size_t *axis, pe_problem *why)
 {
     const int64_t given = pe_values_int(values, "seq_axis");
-    const int64_t ndim = (int64_t)pe_values_find(values, name)->tensor.shape.ndim;
+    const int64_t ndim = (int64_t)pe_values_tensor(values, name)->shape.ndim;
     const int64_t at = given < 0 ? given + ndim : given;
     if (at < 0 || at >= ndim - 1)
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
@@ -69,7 +69,7 @@ static pe_status count_tokens(const pe_values *values, const char *name, const c
 {
     size_t axis;
     PE_TRY(seq_axis(values, name, &axis, why));
-    const size_t count = pe_values_find(values, name)->tensor.shape.dim[axis];
+    const size_t count = pe_values_tensor(values, name)->shape.dim[axis];
     if (first != NULL && *tokens != count)
         return pe_fail(why, PE_INVALID_PARAMETER, name,
                        "%s must have as many tokens as %s, %zu, got %zu", name, first, *tokens,
@@ -115,12 +115,8 @@ pe_status pe_rope_rotated_check(pe_values *values, size_t *tokens, pe_problem *w
 
 const pe_positions *pe_rope_rotated_positions(pe_values *values, size_t tokens)
 {
-    pe_value *value = pe_values_find(values, "positions");
-    if (!value->present) {
-        value->positions = pe_positions_range(0, 1, tokens);
-        value->present = true;
-    }
-    return &value->positions;
+    pe_values_set_range(values, "positions", 0, tokens);
+    return pe_values_positions(values, "positions");
 }
 
 /* Positions [axes, tokens] or [axes, batch, tokens]. */
@@ -128,7 +124,7 @@ static pe_status check_axes(const pe_rope_rotated *answer, const char *tensor, s
                             pe_problem *why)
 {
     const pe_shape *given = &answer->rotation.positions->shape;
-    const pe_shape *shape = &pe_values_find(answer->values, tensor)->tensor.shape;
+    const pe_shape *shape = &pe_values_tensor(answer->values, tensor)->shape;
     const size_t n = shape->dim[axis], axes = answer->rotation.axes->n;
     const size_t tokens = given->dim[given->ndim - 1], batch = given->ndim == 3 ? given->dim[1] : 1;
     PE_TRY(pe_rope_axes_check(answer->rotation.axes, answer->positions, answer->rotation.positions,
@@ -148,7 +144,7 @@ static pe_status check_positions(const pe_rope_rotated *answer, const char *tens
 {
     const char *name = answer->positions;
     const pe_positions *positions = answer->rotation.positions;
-    const pe_shape *shape = &pe_values_find(answer->values, tensor)->tensor.shape;
+    const pe_shape *shape = &pe_values_tensor(answer->values, tensor)->shape;
     const size_t n = shape->dim[axis], batch = shape->dim[0];
     if (positions->shape.ndim > 1 && answer->rotation.axes != NULL)
         return check_axes(answer, tensor, axis, why);
@@ -183,14 +179,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
     const size_t bytes = pe_dtype_bytes(array->dtype);
     memcpy(out, (const unsigned char *)array->data + region->first * bytes, region->units * bytes);
     return PE_OK;
-}
-
-static void free_state(void *of)
-{
-    rotated *state = of;
-    for (size_t t = 0; t < PE_LEN(state->array); t++)
-        pe_array_free(&state->array[t]);
-    free(state);
 }
 
 static pe_status fit(const pe_rope_rotated *answer, const char *name, pe_problem *why)
@@ -237,16 +225,16 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
                               pe_plan *plan, pe_problem *why)
 {
     size_t axis;
-    const pe_array *given = &pe_values_find(answer->values, name)->tensor;
+    const pe_array *given = pe_values_tensor(answer->values, name);
     PE_TRY(seq_axis(answer->values, name, &axis, why));
     PE_TRY(check_positions(answer, name, axis, why));
     if (plan->state == NULL)
-        PE_TRY(pe_plan_begin(plan, sizeof(rotated), fill, free_state, why));
+        PE_TRY(pe_plan_begin(plan, sizeof(rotated), fill, why));
     PE_TRY(pe_plan_add_tensor(plan, shown, given->dtype, &given->shape, 1, why));
     pe_rope_rotation rotation = answer->rotation;
     PE_TRY(pe_plan_set_work(plan, plan->n_tensors - 1, element_work(&rotation, given), why));
     pe_array *array = &((rotated *)plan->state)->array[plan->n_tensors - 1];
-    *array = pe_values_take(answer->values, name);
+    pe_plan_take(plan, answer->values, name, array);
     rotation.finite = name;
     return pe_rope_apply_array(&rotation, axis, array, why);
 }

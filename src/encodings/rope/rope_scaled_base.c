@@ -74,7 +74,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     pe_rope rope;
     const pe_rope_type *method = methods[pe_values_choice(values, "method")];
     PE_TRY(check(values, method, why));
-    const size_t dim = (size_t)pe_values_int(values, "head_dim");
+    const size_t dim = pe_values_size(values, "head_dim");
     rope = (pe_rope){.head_dim = dim, .rotary_dim = dim, .pairs = dim / 2};
     rope.formula = pe_rope_formula_make(method, pe_values_real(values, "rope_theta"), dim, 0,
                                         &rope.formula_bytes);
@@ -89,10 +89,8 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     pe_plan_add_scalar(out, "base", rope.formula->theta);
     pe_plan_add_scalar(out, "scaled_base", pe_rope_wave_base(&rope));
     rope.tables = out->tables;
-    const pe_rope_spectrum spectrum = {.rope = &rope,
-                                       .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
-                                       .rows = tensors,
-                                       .n = PE_LEN(tensors)};
+    const pe_rope_spectrum spectrum = {
+        .rope = &rope, .dtype = pe_values_dtype(values), .rows = tensors, .n = PE_LEN(tensors)};
     pe_status status = pe_rope_spectrum_plan(&spectrum, out, why);
     pe_rope_free(&rope);
     return status;

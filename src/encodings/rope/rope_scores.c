@@ -121,27 +121,14 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 static pe_status check_positions(pe_values *values, const char *name, const char *tensor,
                                  pe_problem *why)
 {
-    pe_value *value = pe_values_find(values, name);
-    const size_t rows = pe_values_find(values, tensor)->tensor.shape.dim[0];
-    if (!value->present) {
-        value->positions = pe_positions_range(0, 1, rows);
-        value->present = true;
-    }
-    if (value->positions.count != rows)
+    const size_t rows = pe_values_tensor(values, tensor)->shape.dim[0];
+    pe_values_set_range(values, name, 0, rows);
+    const size_t count = pe_values_positions(values, name)->count;
+    if (count != rows)
         return pe_fail(why, PE_INVALID_PARAMETER, name,
                        "%s must give one for each of the %zu rows of %s, got %zu", name, rows,
-                       tensor, value->positions.count);
+                       tensor, count);
     return PE_OK;
-}
-
-static void extremes(const pe_positions *positions, double *least, double *most)
-{
-    *least = *most = pe_positions_at(positions, 0);
-    for (size_t r = 1; r < positions->count; r++) {
-        const double at = pe_positions_at(positions, r);
-        *least = at < *least ? at : *least;
-        *most = at > *most ? at : *most;
-    }
 }
 
 static pe_status check(pe_values *values, pe_problem *why)
@@ -151,7 +138,7 @@ static pe_status check(pe_values *values, pe_problem *why)
     pe_problem mistake;
     pe_status status = PE_OK;
     for (size_t t = 0; t < 2; t++) {
-        if (pe_values_find(values, tensors[t])->tensor.shape.ndim != 2)
+        if (pe_values_tensor(values, tensors[t])->shape.ndim != 2)
             return pe_fail(why, PE_INVALID_PARAMETER, tensors[t],
                            "%s must have two axes, [rows, head_dim]", tensors[t]);
         status = PE_ALSO(status, pe_rope_rotated_head_dim(values, tensors[t], &mistake));
@@ -159,33 +146,17 @@ static pe_status check(pe_values *values, pe_problem *why)
     }
     PE_TRY(status);
     double q_least, q_most, k_least, k_most;
-    extremes(&pe_values_find(values, "query_positions")->positions, &q_least, &q_most);
-    extremes(&pe_values_find(values, "key_positions")->positions, &k_least, &k_most);
+    pe_positions_bounds(pe_values_positions(values, "query_positions"), &q_least, &q_most);
+    pe_positions_bounds(pe_values_positions(values, "key_positions"), &k_least, &k_most);
     if (k_most - q_least < PE_POSITION_LIMIT && q_most - k_least < PE_POSITION_LIMIT)
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, "key_positions",
                    "key_positions must lie less than 2^53 from query_positions");
 }
 
-static void free_state(void *of)
+static void release_rope(void *rope)
 {
-    scores *state = of;
-    pe_tables_wave_unref(&state->wave);
-    pe_tables_wave_unref(&state->bare);
-    pe_array_free(&state->q);
-    pe_array_free(&state->k);
-    pe_positions_free(&state->query_at);
-    pe_positions_free(&state->key_at);
-    pe_rope_free(&state->rope);
-    free(state);
-}
-
-static pe_status make_waves(scores *state, pe_problem *why)
-{
-    PE_TRY(pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why));
-    if (!state->apart)
-        return PE_OK;
-    return pe_rope_wave(&state->rope, PE_ROPE_PLAIN, &state->bare, why);
+    pe_rope_free(rope);
 }
 
 /* Finding the angles of two positions, whatever the pairs. */
@@ -193,26 +164,28 @@ static pe_status make_waves(scores *state, pe_problem *why)
 
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    PE_TRY(pe_plan_begin(out, sizeof(scores), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(scores), fill, why));
     scores *state = out->state;
     pe_status status = check(values, why);
-    status = pe_rope_read_beside(status, values, out->tables, &state->rope, why);
-    PE_TRY(status);
-    const pe_positions *query_at = &pe_values_find(values, "query_positions")->positions;
-    const pe_positions *key_at = &pe_values_find(values, "key_positions")->positions;
+    PE_TRY(pe_rope_read_beside(status, values, out->tables, &state->rope, why));
+    pe_plan_owns(out, &state->rope, release_rope);
+    const pe_positions *query_at = pe_values_positions(values, "query_positions");
+    const pe_positions *key_at = pe_values_positions(values, "key_positions");
     state->per_pair = pe_values_bool(values, "per_pair");
-    state->q = pe_values_take(values, "q");
-    state->k = pe_values_take(values, "k");
+    pe_plan_take(out, values, "q", &state->q);
+    pe_plan_take(out, values, "k", &state->k);
     state->apart = query_at->fractional || key_at->fractional;
-    PE_TRY(pe_positions_share(query_at, &state->query_at, why));
-    PE_TRY(pe_positions_share(key_at, &state->key_at, why));
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    PE_TRY(pe_plan_positions(out, values, "query_positions", &state->query_at, why));
+    PE_TRY(pe_plan_positions(out, values, "key_positions", &state->key_at, why));
+    const pe_dtype dtype = pe_values_dtype(values);
     const size_t d = state->rope.head_dim, unit = state->per_pair ? state->rope.pairs : 1;
     const pe_shape shape = {state->per_pair ? 3 : 2,
                             {state->q.shape.dim[0], state->k.shape.dim[0], unit}};
     PE_TRY(pe_plan_add_tensor(out, "logits", dtype, &shape, unit, why));
     PE_TRY(pe_plan_set_work(out, 0, PE_DOT_WORK((d + unit - 1) / unit) + PLACE_WORK / unit, why));
-    PE_TRY(make_waves(state, why));
+    PE_TRY(pe_rope_wave_plan(&state->rope, PE_ROPE_SQUARED, out, &state->wave, why));
+    if (state->apart)
+        PE_TRY(pe_rope_wave_plan(&state->rope, PE_ROPE_PLAIN, out, &state->bare, why));
     /* |q . R k| <= A^2 |q| |k| */
     const double attention = pe_rope_wave_attention_factor(&state->rope);
     const double amplitude = attention > 1 ? attention * attention : 1;

@@ -20,13 +20,13 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
     size_t tokens;
-    if (pe_values_find(values, "delta")->positions.fractional)
+    if (pe_values_positions(values, "delta")->fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
     pe_status status =
         pe_rope_rotated_tokens(values, (const char *const[]){"keys"}, 1, &tokens, why);
     pe_rope_rotated answer = {
         .values = values,
-        .rotation = {.rope = &rope, .positions = &pe_values_find(values, "delta")->positions},
+        .rotation = {.rope = &rope, .positions = pe_values_positions(values, "delta")},
         .positions = "delta",
         .one_for_all = true};
     status = pe_rope_rotated_read(status, &answer, out->tables, &rope, why);

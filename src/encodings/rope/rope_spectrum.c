@@ -165,15 +165,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
     return PE_OK;
 }
 
-static void free_state(void *of)
-{
-    spectrum *state = of;
-    for (size_t s = 0; s < PE_LEN(state->set); s++)
-        pe_tables_wave_unref(&state->set[s]);
-    free(state->pair_axis);
-    free(state);
-}
-
 static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
 {
     const spectrum *state = plan->state;
@@ -190,6 +181,7 @@ static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape, 
 {
     spectrum *state = out->state;
     state->pair_axis = malloc(axes->pairs * sizeof *state->pair_axis);
+    pe_plan_owns(out, state->pair_axis, free);
     if (state->pair_axis == NULL)
         return pe_fail_memory(why);
     for (size_t k = 0; k < axes->n_runs; k++)
@@ -199,20 +191,22 @@ static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape, 
 }
 
 /* The frequency sets that the rows are of. */
-static pe_status set_waves(const pe_rope_spectrum *of, pe_shared_wave *set, pe_problem *why)
+static pe_status set_waves(const pe_rope_spectrum *of, pe_plan *plan, pe_problem *why)
 {
-    PE_TRY(pe_rope_wave(of->rope, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why));
+    pe_shared_wave *set = ((spectrum *)plan->state)->set;
+    pe_rope_wave_owns(plan, &set[PE_SPECTRUM_UNSCALED]);
+    PE_TRY(pe_rope_wave_plan(of->rope, PE_ROPE_PLAIN, plan, &set[PE_SPECTRUM_SCALED], why));
     PE_TRY(pe_rope_wave_unscaled(of->rope, &set[PE_SPECTRUM_UNSCALED], why));
     if (of->other == NULL)
         return PE_OK;
-    return pe_rope_wave(of->other, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
+    return pe_rope_wave_plan(of->other, PE_ROPE_PLAIN, plan, &set[PE_SPECTRUM_OTHER], why);
 }
 
 pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, pe_plan *out, pe_problem *why)
 {
     const pe_rope *rope = asked->rope;
     const pe_shape shape = {1, {rope->pairs}};
-    PE_TRY(pe_plan_begin(out, sizeof(spectrum), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(spectrum), fill, why));
     spectrum *state = out->state;
     state->rows = asked->rows;
     state->n_rows = asked->n;
@@ -223,7 +217,7 @@ pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, pe_plan *out, pe_
             status = pe_plan_set_work(out, t, PE_SPECTRUM_WORK, why);
     }
     if (status == PE_OK)
-        status = set_waves(asked, state->set, why);
+        status = set_waves(asked, out, why);
     if (status == PE_OK && rope->axes != NULL)
         status = add_pair_axis(rope->axes, &shape, out, why);
     return status != PE_OK ? status : check_overflow(out, why);

@@ -157,40 +157,33 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return (pe_plan_whole(plan, region) ? fill_rows : fill_part)(plan, region, out, why);
 }
 
-static void free_state(void *of)
-{
-    table *state = of;
-    pe_tables_wave_unref(&state->wave);
-    pe_positions_free(&state->positions);
-    free(state->axes);
-    free(state);
-}
-
 /* The table keeps the axes only where positions differ between them. */
-static pe_status set_positions(table *state, pe_rope *rope, const pe_values *values,
+static pe_status set_positions(pe_plan *plan, pe_rope *rope, const pe_values *values,
                                pe_problem *why)
 {
-    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    table *state = plan->state;
+    const pe_positions *positions = pe_values_positions(values, "positions");
     PE_TRY(pe_rope_axes_check(rope->axes, "positions", positions, why));
     state->tokens = positions->shape.dim[positions->shape.ndim - 1];
     if (positions->shape.ndim > 1) {
         state->axes = rope->axes;
-        rope->axes = NULL; /* the table's now */
+        rope->axes = NULL; /* the plan's now */
+        pe_plan_owns(plan, state->axes, free);
     }
-    return pe_positions_share(positions, &state->positions, why);
+    return pe_plan_positions(plan, values, "positions", &state->positions, why);
 }
 
 static pe_status plan_table(pe_rope *rope, const pe_values *values, pe_plan *out, pe_problem *why)
 {
-    PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(table), fill, why));
     table *state = out->state;
     state->pairs = rope->pairs;
     state->pairing = rope->pairing;
     state->layout = &layouts[pe_values_choice(values, "cache_layout")];
-    pe_status status = set_positions(state, rope, values, why);
+    pe_status status = set_positions(out, rope, values, why);
     out->makes_parts = state->axes == NULL;
     PE_TRY(status);
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const pe_dtype dtype = pe_values_dtype(values);
     const cache_layout *layout = state->layout;
     const pe_shape rows = {2, {state->tokens, state->pairs * layout->width}};
     size_t elements;
@@ -202,7 +195,7 @@ static pe_status plan_table(pe_rope *rope, const pe_values *values, pe_plan *out
         PE_TRY(pe_plan_add_tensor(out, layout->faces[t].name, dtype, &shape,
                                   state->pairs * layout->width, why));
     }
-    status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
+    status = pe_rope_wave_plan(rope, PE_ROPE_ATTENDED, out, &state->wave, why);
     if (status == PE_OK)
         pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
     return status;
@@ -212,7 +205,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
     pe_problem mistake;
-    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const pe_positions *positions = pe_values_positions(values, "positions");
     pe_status status = pe_rope_read(values, out->tables, &rope, why);
     if (status != PE_OK)
         return pe_rope_has_one_axis(values)

@@ -4,6 +4,7 @@
 
 #include "encodings/rope/rope.h"
 #include "exact/round.h"
+#include "plan/plan.h"
 
 static void plain_base(const void *formula, mpfr_ptr out)
 {
@@ -132,6 +133,23 @@ pe_status pe_rope_wave(const pe_rope *rope, pe_rope_amplitude amplitude, pe_shar
 {
     const pe_wave_spec spec = spec_of(rope, rope->formula, rope->formula_bytes, amplitude);
     return pe_tables_wave(rope->tables, &spec, out, why);
+}
+
+static void release(void *wave)
+{
+    pe_tables_wave_unref(wave);
+}
+
+void pe_rope_wave_owns(pe_plan *plan, pe_shared_wave *wave)
+{
+    pe_plan_owns(plan, wave, release);
+}
+
+pe_status pe_rope_wave_plan(const pe_rope *rope, pe_rope_amplitude amplitude, pe_plan *plan,
+                            pe_shared_wave *out, pe_problem *why)
+{
+    pe_rope_wave_owns(plan, out);
+    return pe_rope_wave(rope, amplitude, out, why);
 }
 
 pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_shared_wave *out, pe_problem *why)

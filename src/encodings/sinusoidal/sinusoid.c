@@ -119,19 +119,28 @@ static pe_status check_shift(double half, double freq_shift, size_t n, pe_proble
                    freq_shift);
 }
 
+static double real_or(const pe_values *values, const char *name, double otherwise)
+{
+    return pe_values_present(values, name) ? pe_values_real(values, name) : otherwise;
+}
+
+static size_t choice_or(const pe_values *values, const char *name, size_t otherwise)
+{
+    return pe_values_present(values, name) ? pe_values_choice(values, name) : otherwise;
+}
+
 pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width)
 {
     return (pe_sinusoid_spec){
         .width = width,
-        .layout = pe_values_choice(values, "layout"),
-        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
-        .base = {pe_values_real(values, "base"), 1},
-        .freq_shift = pe_values_real(values, "freq_shift"),
-        .scale = pe_values_real(values, "scale"),
-        .amplitude = pe_values_real(values, "amplitude"),
+        .layout = choice_or(values, "layout", PE_SINUSOIDAL_SIN_COS),
+        .dtype = pe_values_dtype(values),
+        .base = {real_or(values, "base", 1), 1},
+        .freq_shift = real_or(values, "freq_shift", 0),
+        .scale = real_or(values, "scale", 1),
+        .amplitude = real_or(values, "amplitude", 1),
         .divisor = {1, 1},
-        .float32 = pe_values_present(values, "numerics") &&
-                   pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32,
+        .float32 = choice_or(values, "numerics", PE_NUMERICS_EXACT) == PE_NUMERICS_FLOAT32,
     };
 }
 
@@ -189,6 +198,18 @@ void pe_sinusoid_free(pe_sinusoid *sinusoid)
 {
     for (size_t k = 0; k < PE_LEN(sinusoid->waves); k++)
         pe_tables_wave_unref(&sinusoid->waves[k].set);
+}
+
+static void release(void *sinusoid)
+{
+    pe_sinusoid_free(sinusoid);
+}
+
+pe_status pe_sinusoid_plan(const pe_sinusoid_spec *spec, pe_plan *plan, pe_sinusoid *out,
+                           pe_problem *why)
+{
+    pe_plan_owns(plan, out, release);
+    return pe_sinusoid_make(spec, plan->tables, out, why);
 }
 
 pe_status pe_sinusoid_fill(const pe_sinusoid *sinusoid, const pe_positions *positions,

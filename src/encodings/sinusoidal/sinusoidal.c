@@ -28,14 +28,6 @@ typedef struct table {
     double padding;
 } table;
 
-static void free_table(void *state)
-{
-    table *t = state;
-    pe_sinusoid_free(&t->sinusoid);
-    pe_positions_free(&t->positions);
-    free(t);
-}
-
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const table *state = plan->state;
@@ -54,7 +46,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 static size_t work_of_element(const pe_values *values)
 {
     double least, most;
-    pe_positions_bounds(&pe_values_find(values, "positions")->positions, &least, &most);
+    pe_positions_bounds(pe_values_positions(values, "positions"), &least, &most);
     const double far = fmax(fabs(least), fabs(most)) * pe_values_real(values, "scale") / 0x1p53;
     if (!pe_values_present(values, "numerics") ||
         pe_values_choice(values, "numerics") != PE_NUMERICS_FLOAT32 || far <= 1)
@@ -65,12 +57,10 @@ static size_t work_of_element(const pe_values *values)
 
 static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const size_t width = (size_t)pe_values_int(values, "d_model");
-    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
-    const pe_shape shape = {2, {positions->count, width}};
-    PE_TRY(pe_plan_add_tensor(out, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape,
-                              width, why));
-    PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_table, why));
+    const size_t width = pe_values_size(values, "d_model");
+    const pe_shape shape = {2, {pe_values_positions(values, "positions")->count, width}};
+    PE_TRY(pe_plan_add_tensor(out, "table", pe_values_dtype(values), &shape, width, why));
+    PE_TRY(pe_plan_begin(out, sizeof(table), fill, why));
     table *state = out->state;
     PE_TRY(pe_plan_set_work(out, 0, work_of_element(values), why));
     out->makes_parts = true;
@@ -78,8 +68,8 @@ static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
     if (state->padded)
         state->padding = (double)pe_values_int(values, "padding_idx");
     const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
-    PE_TRY(pe_sinusoid_make(&spec, out->tables, &state->sinusoid, why));
-    return pe_positions_share(positions, &state->positions, why);
+    PE_TRY(pe_sinusoid_plan(&spec, out, &state->sinusoid, why));
+    return pe_plan_positions(out, values, "positions", &state->positions, why);
 }
 
 /**

@@ -52,8 +52,8 @@ typedef struct pe_sinusoid_spec {
     bool float32;     /* the reference path, which has no divisors */
 } pe_sinusoid_spec;
 
-/** From the parameters dtype, base, layout, freq_shift, scale, amplitude and (where there is one)
- * numerics. */
+/** From dtype, and those that there are of base, layout (else sin_cos), freq_shift,
+ * scale, amplitude and numerics. */
 pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width);
 
 /** Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; OVERLOADED (memory). *out may
@@ -61,6 +61,9 @@ pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width);
 pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_sinusoid *out,
                            pe_problem *why) PE_MUST_CHECK;
 void pe_sinusoid_free(pe_sinusoid *sinusoid);
+/** The same in the state of a plan, which releases it. */
+pe_status pe_sinusoid_plan(const pe_sinusoid_spec *spec, pe_plan *plan, pe_sinusoid *out,
+                           pe_problem *why) PE_MUST_CHECK;
 
 /**
  * A region of the table of `positions`: rows, or columns of one of them, packed.

@@ -84,7 +84,7 @@ static pe_status take_width(const pe_shape *x, pe_values *values, axes *out, pe_
     out->channels = width;
     if (!pe_values_present(values, "d_model"))
         pe_values_set_int(values, "d_model", (int64_t)width);
-    out->width = (size_t)pe_values_int(values, "d_model");
+    out->width = pe_values_size(values, "d_model");
     if (!out->concat && out->width != width)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model",
                        "d_model must be the last axis of embeddings, %zu, got %zu", width,
@@ -147,23 +147,13 @@ static pe_status widen_tokens(const axes *shape, pe_array *x, pe_problem *why)
     return PE_OK;
 }
 
-static void derive_positions(pe_values *values, size_t tokens)
-{
-    pe_value *positions = pe_values_find(values, "positions");
-    if (positions->present)
-        return;
-    positions->positions = pe_positions_range(0, 1, tokens);
-    positions->present = true;
-}
-
 static pe_status plan_add(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    pe_array *x = &pe_values_find(values, "embeddings")->tensor;
+    const pe_array *x = pe_values_tensor(values, "embeddings");
     axes shape;
     PE_TRY(take_width(&x->shape, values, &shape, why));
-    derive_positions(values, x->shape.dim[x->shape.ndim - 2]);
-    PE_TRY(
-        check_positions(&x->shape, &pe_values_find(values, "positions")->positions, &shape, why));
+    pe_values_set_range(values, "positions", 0, x->shape.dim[x->shape.ndim - 2]);
+    PE_TRY(check_positions(&x->shape, pe_values_positions(values, "positions"), &shape, why));
     pe_shape whole = x->shape;
     const size_t width = shape.concat ? shape.channels + shape.width : shape.width;
     whole.dim[whole.ndim - 1] = width;
@@ -173,7 +163,7 @@ static pe_status plan_add(pe_values *values, pe_plan *out, pe_problem *why)
     *sum = pe_values_take(values, "embeddings"); /* it becomes the sum */
     if (shape.concat)
         PE_TRY(widen_tokens(&shape, sum, why));
-    addition a = {.positions = &pe_values_find(values, "positions")->positions, .shape = shape};
+    addition a = {.positions = pe_values_positions(values, "positions"), .shape = shape};
     pe_sinusoid_spec spec = pe_sinusoid_read(values, shape.width);
     spec.dtype = shape.concat ? sum->dtype : PE_FLOAT64;
     pe_status status = pe_sinusoid_make(&spec, out->tables, &a.sinusoid, why);

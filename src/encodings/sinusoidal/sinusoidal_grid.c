@@ -113,16 +113,6 @@ typedef struct grid {
     size_t item; /* bytes of an element */
 } grid;
 
-static void free_grid(void *state)
-{
-    grid *g = state;
-    pe_sinusoid_free(&g->x.sinusoid);
-    pe_sinusoid_free(&g->y.sinusoid);
-    pe_sinusoid_free(&g->x.masked);
-    pe_sinusoid_free(&g->y.masked);
-    free(g);
-}
-
 /* Rows of an axis to its channels of pixels next to each other, or below each other. */
 static pe_status put(const grid *g, const axis *a, const pe_region *rows, char *out,
                      pe_problem *why)
@@ -326,53 +316,48 @@ static bool is_padded(const pe_values *values)
  * interpolation_scale. Positions are twice as large, to be whole. With padding n is the side of the
  * image; patches beyond it lie where its last does, and those of lines without any at offset - 1,
  * where n is 0. */
-static pe_status make_axis(const pe_values *values, const char *side, pe_tables *tables, axis *out,
+static pe_status make_axis(const pe_values *values, const char *side, pe_plan *plan, axis *out,
                            pe_problem *why)
 {
     const char *valid = strcmp(side, "width") == 0 ? "valid_width" : "valid_height";
     const bool measured = pe_values_present(values, "base_size");
     const bool normalize = pe_values_bool(values, "normalize");
     const bool sum = pe_values_choice(values, "combine") == ADD;
-    const size_t n = (size_t)pe_values_int(values, pe_values_present(values, valid) ? valid : side);
+    const size_t n = pe_values_size(values, pe_values_present(values, valid) ? valid : side);
     const int64_t twice = (int64_t)(2 * pe_values_real(values, "offset")), step = 1 + twice % 2;
-    pe_sinusoid_spec spec = {
-        .width = (size_t)pe_values_int(values, "d_model") / (sum ? 1 : 2),
-        .layout = pe_values_choice(values, "layout"),
-        .dtype = sum ? PE_FLOAT64 : (pe_dtype)pe_values_choice(values, "dtype"),
-        .base = {pe_values_real(values, "base"), 1},
-        .freq_shift = pe_values_real(values, "freq_shift"),
-        .scale = measured ? (double)pe_values_int(values, "base_size") : 1,
-        .divisor = {measured || normalize ? (double)n : 1,
-                    (double)step * pe_values_real(values, "interpolation_scale")},
-        .divisor_more = normalize ? pe_values_real(values, "eps") : 0,
-        .amplitude = pe_values_real(values, "amplitude")};
+    pe_sinusoid_spec spec =
+        pe_sinusoid_read(values, pe_values_size(values, "d_model") / (sum ? 1 : 2));
+    spec.dtype = sum ? PE_FLOAT64 : spec.dtype;
+    spec.scale = measured ? (double)pe_values_int(values, "base_size") : 1;
+    spec.divisor[0] = measured || normalize ? (double)n : 1;
+    spec.divisor[1] = (double)step * pe_values_real(values, "interpolation_scale");
+    spec.divisor_more = normalize ? pe_values_real(values, "eps") : 0;
     if (normalize && pe_values_present(values, "scale"))
         spec.scale = pe_values_real(values, "scale");
     spec.turns = normalize && !pe_values_present(values, "scale");
     out->valid = n;
     out->positions = pe_positions_range(twice * step / 2, step, n);
     out->uncounted = pe_positions_range(twice * step / 2 - step, step, 1);
-    PE_TRY(pe_sinusoid_make(&spec, tables, &out->sinusoid, why));
+    PE_TRY(pe_sinusoid_plan(&spec, plan, &out->sinusoid, why));
     if (!is_padded(values))
         return PE_OK;
     spec.divisor[0] = normalize ? 0 : 1;
-    return pe_sinusoid_make(&spec, tables, &out->masked, why);
+    return pe_sinusoid_plan(&spec, plan, &out->masked, why);
 }
 
 static pe_status add_table(const pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const size_t d_model = (size_t)pe_values_int(values, "d_model");
-    const size_t pixels =
-        (size_t)pe_values_int(values, "height") * (size_t)pe_values_int(values, "width");
-    const pe_shape shape = {2, {(size_t)pe_values_int(values, "extra_tokens") + pixels, d_model}};
+    const size_t d_model = pe_values_size(values, "d_model");
+    const size_t pixels = pe_values_size(values, "height") * pe_values_size(values, "width");
+    const pe_shape shape = {2, {pe_values_size(values, "extra_tokens") + pixels, d_model}};
     const bool sum = pe_values_choice(values, "combine") == ADD;
     const size_t parts = sum ? 2 : 4;
     if (d_model % parts != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model",
                        "d_model must be a multiple of %zu, a sine and a cosine%s, got %zu", parts,
                        sum ? "" : " for each axis", d_model);
-    const pe_status status = pe_plan_add_tensor(
-        out, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, d_model, why);
+    const pe_status status =
+        pe_plan_add_tensor(out, "table", pe_values_dtype(values), &shape, d_model, why);
     return status == PE_OK && sum ? pe_plan_set_work(out, 0, 2, why) : status;
 }
 
@@ -386,24 +371,24 @@ static pe_status plan_grid(pe_values *values, pe_plan *out, pe_problem *why)
     status = PE_ALSO(status, check_valid(values, "valid_height", "height", &mistake));
     status = PE_ALSO(status, check_valid(values, "valid_width", "width", &mistake));
     if (status == PE_OK && is_padded(values))
-        status = pe_plan_set_work(
-            out, 0, 2 + PADDED_PIXEL_WORK / (size_t)pe_values_int(values, "d_model"), why);
+        status = pe_plan_set_work(out, 0, 2 + PADDED_PIXEL_WORK / pe_values_size(values, "d_model"),
+                                  why);
     PE_TRY(status);
-    PE_TRY(pe_plan_begin(out, sizeof(grid), fill, free_grid, why));
+    PE_TRY(pe_plan_begin(out, sizeof(grid), fill, why));
     grid *g = out->state;
     out->makes_parts = true;
-    g->d_model = (size_t)pe_values_int(values, "d_model");
-    g->width = (size_t)pe_values_int(values, "width");
-    g->extra = (size_t)pe_values_int(values, "extra_tokens");
-    g->dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    g->d_model = pe_values_size(values, "d_model");
+    g->width = pe_values_size(values, "width");
+    g->extra = pe_values_size(values, "extra_tokens");
+    g->dtype = pe_values_dtype(values);
     g->item = pe_dtype_bytes(g->dtype);
     g->sum = pe_values_choice(values, "combine") == ADD;
     g->padded = is_padded(values);
     g->x.across = true;
     const bool x_first = pe_values_choice(values, "axis_order") == WIDTH_FIRST;
     (x_first ? &g->y : &g->x)->at = g->d_model / 2;
-    PE_TRY(make_axis(values, "width", out->tables, &g->x, why));
-    return make_axis(values, "height", out->tables, &g->y, why);
+    PE_TRY(make_axis(values, "width", out, &g->x, why));
+    return make_axis(values, "height", out, &g->y, why);
 }
 
 /**

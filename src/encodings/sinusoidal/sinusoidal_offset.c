@@ -29,12 +29,6 @@ static const pe_param form_params[] = {
              .example = "blocks"),
 };
 
-static void eval_base(const void *formula, mpfr_ptr out)
-{
-    const double *base = formula;
-    mpfr_set_d(out, *base, MPFR_RNDN);
-}
-
 /* Row `second` of M_i = [cos sin; -sin cos], which acts on (sin, cos). */
 static void put_row(const pe_array *waves, size_t i, size_t second, unsigned char *out)
 {
@@ -75,42 +69,10 @@ static pe_status fill_matrix(const pe_plan *plan, const pe_region *region, void 
     return PE_OK;
 }
 
-static void free_waves(void *state)
-{
-    pe_array_free(state);
-    free(state);
-}
-
-/* sin and cos of offset * w_i, as elements 2i and 2i + 1: the table of one position, `offset`. */
-static pe_status compute(const pe_values *values, pe_tables *tables, pe_array *out, pe_problem *why)
-{
-    const double base = pe_values_real(values, "base");
-    const size_t pairs = (size_t)pe_values_int(values, "d_model") / 2;
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    const pe_wave_spec spec = {.n = pairs,
-                               .num = 1,
-                               .den = (double)pairs,
-                               .position_scale = 1,
-                               .base = eval_base,
-                               .formula = &base,
-                               .formula_bytes = sizeof base};
-    const pe_wave_layout layout = {.stride = 2, .sin_at = 0, .cos_at = 1, .row = 2 * pairs};
-    const pe_positions offset = pe_positions_range(pe_values_int(values, "offset"), 1, 1);
-    const pe_shape shape = {1, {2 * pairs}};
-    pe_shared_wave wave;
-    PE_TRY(pe_tables_wave(tables, &spec, &wave, why));
-    pe_status status = pe_array_make(dtype, &shape, out, why);
-    if (status == PE_OK)
-        status = pe_wave_table_rows(&(pe_wave_table){wave.wave, &offset, &layout, dtype}, 0, 1,
-                                    out->data, why);
-    pe_tables_wave_unref(&wave);
-    return status;
-}
-
 static pe_status plan_offset(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const size_t width = (size_t)pe_values_int(values, "d_model");
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const size_t width = pe_values_size(values, "d_model");
+    const pe_dtype dtype = pe_values_dtype(values);
     const bool matrix = pe_values_choice(values, "form") == MATRIX;
     const pe_shape shape =
         matrix ? (pe_shape){2, {width, width}} : (pe_shape){3, {width / 2, 2, 2}};
@@ -119,11 +81,23 @@ static pe_status plan_offset(pe_values *values, pe_plan *out, pe_problem *why)
                        width);
     PE_TRY(pe_plan_add_tensor(out, matrix ? "matrix" : "rotations", dtype, &shape,
                               matrix ? width : 4, why));
-    PE_TRY(
-        pe_plan_begin(out, sizeof(pe_array), matrix ? fill_matrix : fill_blocks, free_waves, why));
-    pe_array *waves = out->state;
+    PE_TRY(pe_plan_begin_array(out, why));
+    out->fill = matrix ? fill_matrix : fill_blocks;
     out->makes_parts = matrix;
-    return compute(values, out->tables, waves, why);
+    /* sin and cos of offset * w_i, as elements 2i and 2i + 1: the table of one position. */
+    pe_array *waves = out->state;
+    pe_sinusoid sinusoid;
+    pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
+    spec.layout = PE_SINUSOIDAL_INTERLEAVED;
+    const pe_positions offset = pe_positions_range(pe_values_int(values, "offset"), 1, 1);
+    const pe_region row = {.units = 1, .columns = width};
+    pe_status status = pe_sinusoid_make(&spec, out->tables, &sinusoid, why);
+    if (status == PE_OK)
+        status = pe_array_make(dtype, &(pe_shape){1, {width}}, waves, why);
+    if (status == PE_OK)
+        status = pe_sinusoid_fill(&sinusoid, &offset, &row, waves->data, why);
+    pe_sinusoid_free(&sinusoid);
+    return status;
 }
 
 const pe_resource pe_sinusoidal_offset = {

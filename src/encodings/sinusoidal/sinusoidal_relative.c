@@ -52,13 +52,6 @@ typedef struct state {
     size_t before;       /* rows that repeat the first of them */
 } state;
 
-static void free_state(void *of)
-{
-    state *s = of;
-    pe_sinusoid_free(&s->sinusoid);
-    free(s);
-}
-
 /* ---- which distances ---- */
 
 /* What a variant does not read is no part of the canonical form. */
@@ -147,21 +140,14 @@ static pe_status plan_relative(pe_values *values, pe_plan *out, pe_problem *why)
                      pe_values_choice(values, "attn_type") == UNI;
     const span whole = variant == XLNET ? (span){keys, uni ? 0 : after}
                                         : (span){keys - 1, variant == CONFORMER ? after : 0};
-    const size_t width = (size_t)pe_values_int(values, "d_model");
+    const size_t width = pe_values_size(values, "d_model");
     const size_t rows = (size_t)(whole.farthest - whole.nearest + 1);
     const pe_shape line = {1, {rows}}, table = {2, {rows, width}};
     PE_TRY(pe_plan_add_tensor(out, "distances", PE_INT32, &line, 1, why));
-    PE_TRY(pe_plan_add_tensor(out, "table", (pe_dtype)pe_values_choice(values, "dtype"), &table,
-                              width, why));
-    const pe_sinusoid_spec spec = {.width = (size_t)pe_values_int(values, "d_model"),
-                                   .layout = variant == CONFORMER ? PE_SINUSOIDAL_INTERLEAVED
-                                                                  : PE_SINUSOIDAL_SIN_COS,
-                                   .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
-                                   .base = {pe_values_real(values, "base"), 1},
-                                   .scale = 1,
-                                   .divisor = {1, 1},
-                                   .amplitude = pe_values_real(values, "amplitude")};
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, free_state, why));
+    PE_TRY(pe_plan_add_tensor(out, "table", pe_values_dtype(values), &table, width, why));
+    pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
+    spec.layout = variant == CONFORMER ? PE_SINUSOIDAL_INTERLEAVED : PE_SINUSOIDAL_SIN_COS;
+    PE_TRY(pe_plan_begin(out, sizeof(state), fill, why));
     state *s = out->state;
     out->makes_parts = true;
     /* The span holds 0 or 1, so something of it is always within. */
@@ -172,7 +158,7 @@ static pe_status plan_relative(pe_values *values, pe_plan *out, pe_problem *why)
     const int64_t last = whole.nearest > -limit ? whole.nearest : -limit;
     s->within = pe_positions_range(first, -1, (size_t)(first - last + 1));
     s->before = (size_t)(whole.farthest - first);
-    return pe_sinusoid_make(&spec, out->tables, &s->sinusoid, why);
+    return pe_sinusoid_plan(&spec, out, &s->sinusoid, why);
 }
 
 /**

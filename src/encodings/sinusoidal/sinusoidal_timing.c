@@ -48,13 +48,6 @@ typedef struct signal {
     pe_positions positions;
 } signal;
 
-static void free_signal(void *state)
-{
-    signal *s = state;
-    pe_sinusoid_free(&s->sinusoid);
-    free(s);
-}
-
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const signal *s = plan->state;
@@ -87,22 +80,19 @@ static pe_status check(const pe_values *values, pe_problem *why)
 
 static pe_status plan_signal(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const size_t width = (size_t)pe_values_int(values, "d_model");
-    const size_t length = (size_t)pe_values_int(values, "length");
+    const size_t width = pe_values_size(values, "d_model");
+    const size_t length = pe_values_size(values, "length");
     const double least = pe_values_real(values, "min_timescale");
     const bool code = pe_values_choice(values, "variant") == CODE;
-    const pe_sinusoid_spec spec = {.width = width,
-                                   .layout = PE_SINUSOIDAL_SIN_COS,
-                                   .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
-                                   .base = {pe_values_real(values, "max_timescale"), least},
-                                   .freq_shift = 1,
-                                   .scale = code ? least : 1,
-                                   .divisor = {code ? 1 : least, 1},
-                                   .amplitude = pe_values_real(values, "amplitude")};
+    pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
+    spec.base[0] = pe_values_real(values, "max_timescale");
+    spec.base[1] = least;
+    spec.freq_shift = 1;
+    *(code ? &spec.scale : &spec.divisor[0]) = least;
     const pe_shape shape = {2, {length, width}};
     PE_TRY(check(values, why));
     PE_TRY(pe_plan_add_tensor(out, "table", spec.dtype, &shape, width, why));
-    PE_TRY(pe_plan_begin(out, sizeof(signal), fill, free_signal, why));
+    PE_TRY(pe_plan_begin(out, sizeof(signal), fill, why));
     signal *s = out->state;
     out->makes_parts = true;
     s->positions = pe_positions_range(pe_values_int(values, "start_index"), 1, length);
@@ -112,7 +102,7 @@ static pe_status plan_signal(pe_values *values, pe_plan *out, pe_problem *why)
                             "tensor2tensor; variant=documented divides them, as its docstring says"
                           : "min_timescale divides the positions, as tensor2tensor documents; its "
                             "code multiplies them by it: variant=tensor2tensor");
-    return pe_sinusoid_make(&spec, out->tables, &s->sinusoid, why);
+    return pe_sinusoid_plan(&spec, out, &s->sinusoid, why);
 }
 
 /**

@@ -288,7 +288,7 @@ static size_t take_int(pe_values *values, const char *name, size_t otherwise)
 {
     if (!pe_values_present(values, name))
         pe_values_set_int(values, name, (int64_t)otherwise);
-    return (size_t)pe_values_int(values, name);
+    return pe_values_size(values, name);
 }
 
 static pe_status read_sides(pe_values *values, pe_grid_patches *out, pe_problem *why)
@@ -296,7 +296,7 @@ static pe_status read_sides(pe_values *values, pe_grid_patches *out, pe_problem 
     if (!pe_values_present(values, "height"))
         return pe_fail(why, PE_MISSING_PARAMETER, "height",
                        "height is required: the rows of the grid");
-    out->height = (size_t)pe_values_int(values, "height");
+    out->height = pe_values_size(values, "height");
     out->width = take_int(values, "width", out->height);
     return PE_OK;
 }
@@ -337,7 +337,7 @@ static pe_status read_given(pe_values *values, const pe_grid_convention *convent
 {
     const bool sides = by_sides(convention);
     static const char *const others[] = {"frames", "spatial_merge_size", "height", "width"};
-    const pe_positions *given = &pe_values_find(values, "positions")->positions;
+    const pe_positions *given = pe_values_positions(values, "positions");
     double least, most;
     for (size_t i = 0; i < PE_LEN(others) - (sides ? 2 : 0); i++)
         if (pe_values_present(values, others[i]))
@@ -387,7 +387,7 @@ static pe_status read_frequencies(pe_values *values, pe_grid *grid, pe_problem *
 pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
 {
     pe_grid grid = {.convention = &conventions[pe_values_choice(values, "convention")],
-                    .head_dim = (size_t)pe_values_int(values, "head_dim")};
+                    .head_dim = pe_values_size(values, "head_dim")};
     if (grid.head_dim % 4 != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "head_dim",
                        "head_dim must be a multiple of 4: half its pairs turn by rows, half by "

@@ -161,16 +161,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return PE_OK;
 }
 
-static void free_state(void *of)
-{
-    table *state = of;
-    pe_positions_free(&state->given);
-    pe_tables_wave_unref(&state->wave);
-    free(state->axes);
-    free(state->thetas);
-    free(state);
-}
-
 static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, bool doubled, pe_plan *out,
                              pe_problem *why)
 {
@@ -235,23 +225,24 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
         pairing->choice = pe_rope_grid_pairing(&grid);
     layout->present = pairing->present = doubled;
     const size_t run = doubled ? pe_rope_grid_run(values, grid.pairs) : 0;
-    PE_TRY(add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), run > 0, out, why));
-    PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_state, why));
+    PE_TRY(add_tensors(&grid, pe_values_dtype(values), run > 0, out, why));
+    PE_TRY(pe_plan_begin(out, sizeof(table), fill, why));
     table *state = out->state;
     state->grid = grid;
     state->run = run;
-    pe_status status = PE_OK;
     if (state->grid.patches.given != NULL) {
-        status = pe_positions_share(state->grid.patches.given, &state->given, why);
+        PE_TRY(pe_plan_positions(out, values, "positions", &state->given, why));
         state->grid.patches.given = &state->given;
     }
-    PE_TRY(status);
+    pe_rope_wave_owns(out, &state->wave);
     PE_TRY(pe_rope_grid_wave(&state->grid, out->tables, &state->wave, why));
     state->axes = pe_rope_grid_axes(&state->grid);
+    pe_plan_owns(out, state->axes, free);
     if (state->axes == NULL)
         return pe_fail_memory(why);
     const size_t n = pe_wave_count(state->wave.wave);
     state->thetas = calloc(n, sizeof *state->thetas);
+    pe_plan_owns(out, state->thetas, free);
     if (state->thetas == NULL)
         return pe_fail_memory(why);
     mpfr_t x;
@@ -262,7 +253,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
         state->thetas[i].exact = mpfr_min_prec(x) == 1 ? mpfr_get_d(x, MPFR_RNDN) : 0;
     }
     mpfr_clear(x);
-    return check_overflow(state, (pe_dtype)pe_values_choice(values, "dtype"), why);
+    return check_overflow(state, pe_values_dtype(values), why);
 }
 
 static const pe_param own[] = {

@@ -202,15 +202,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return PE_OK;
 }
 
-static void free_state(void *of)
-{
-    table *state = of;
-    pe_tables_wave_unref(&state->wave);
-    pe_positions_free(&state->positions);
-    pe_rope_xpos_scale_free(&state->scale);
-    free(state);
-}
-
 /* zeta_0 is the least: its scale is the greatest, before the center. */
 static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *why)
 {
@@ -225,23 +216,29 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
                    least, pe_dtype_name(dtype), pe_dtype_max(dtype));
 }
 
+static void release_scale(void *scale)
+{
+    pe_rope_xpos_scale_free(scale);
+}
+
 static pe_status plan_table(const pe_rope *rope, pe_values *values, pe_plan *out, pe_problem *why)
 {
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const pe_dtype dtype = pe_values_dtype(values);
+    const pe_positions *positions = pe_values_positions(values, "positions");
     const pe_shape shape = {2, {positions->count, rope->pairs}};
-    PE_TRY(pe_plan_begin(out, sizeof(table), fill, free_state, why));
+    PE_TRY(pe_plan_begin(out, sizeof(table), fill, why));
     table *state = out->state;
     out->makes_parts = true;
     state->pairs = rope->pairs;
     for (size_t t = 0; t < TENSORS; t++)
         PE_TRY(pe_plan_add_tensor(out, names[t], dtype, &shape, rope->pairs, why));
     PE_TRY(pe_plan_set_work(out, SCALE, SCALE_WORK, why));
+    pe_plan_owns(out, &state->scale, release_scale);
     PE_TRY(rope_xpos_read(values, rope, positions, &state->scale, why));
     state->center = (double)pe_values_int(values, "center");
-    PE_TRY(pe_positions_share(positions, &state->positions, why));
+    PE_TRY(pe_plan_positions(out, values, "positions", &state->positions, why));
     PE_TRY(check_overflow(state, dtype, why));
-    pe_status status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
+    pe_status status = pe_rope_wave_plan(rope, PE_ROPE_ATTENDED, out, &state->wave, why);
     if (status == PE_OK)
         pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
     return status;
