@@ -357,11 +357,6 @@ static const pe_param own[] = {
 };
 
 /**
- *     p[i, j] = softmax over j of scale q_i . k_j + bias(i, j),   output[i] = sum_j p[i, j] v_j
- *
- * where scheme makes q and k, or the bias, depend on positions.
- *
- * Source    Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1; the schemes as their resources.
  * Shapes    q: [..., m, d], k: [..., n, d] -> probabilities [..., m, n]; v: [..., n, channels] ->
  *           output [..., m, channels].
  * Accuracy  encodings are added, and vectors rotated, as doubles. Scores are sums in pairs of

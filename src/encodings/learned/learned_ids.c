@@ -147,15 +147,8 @@ static pe_status plan_ids(pe_values *values, pe_plan *out, pe_problem *why)
     return pe_plan_add_tensor(out, "position_ids", PE_INT32, &ids->shape, 1, why);
 }
 
-/**
- * The positions of tokens in padded batches.
- *
- * Source    input_ids: huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532,
- *           RobertaEmbeddings.create_position_ids_from_input_ids; fairseq and M2M-100 number
- *           tokens so, too. attention_mask: OPTLearnedPositionalEmbedding.forward there.
- * Shapes    input_ids [n] or [batch, n] -> the same; attention_mask without the past tokens.
- * Errors    INVALID_PARAMETER: both rules at once, a mask that is none.
- */
+/** Shapes  input_ids [n] or [batch, n] -> the same, numbered as fairseq and M2M-100 number tokens,
+ *          too; attention_mask without the past tokens. */
 const pe_resource pe_learned_position_ids = {
     .path = "/v1/position-ids",
     .name = "position-ids",

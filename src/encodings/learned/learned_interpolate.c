@@ -118,17 +118,12 @@ static int64_t cubic(int64_t p, int64_t q, int64_t four_a)
     return p <= q ? inner : p <= 2 * q ? outer : 0;
 }
 
-/* A multiple of the weight at a distance of p/q; they add up to *whole of it where all are used. */
+/* A multiple of the weight at a distance of p/q. */
 static int64_t weight_at(const method *m, int64_t p, int64_t q)
 {
     if (m->mode == BILINEAR)
         return p < q ? q - p : 0;
     return cubic(p, q, m->antialias != (m->asked == OTHER_CUBIC) ? -2 : -3);
-}
-
-static int64_t whole_weight(const method *m, int64_t q)
-{
-    return m->mode == BILINEAR ? q : 4 * q * q * q;
 }
 
 /* Patch i of `to` lies at place/q of the other grid. */
@@ -168,6 +163,7 @@ static size_t put_taps(const method *m, size_t i, size_t from, size_t to, size_t
     const int64_t place = place_of(m, i, from, to, &q);
     const int64_t floor = (place + q) / q - 1; /* place + q > 0 */
     const int reach = m->mode == BILINEAR ? 1 : 2;
+    const int64_t whole = m->mode == BILINEAR ? q : 4 * q * q * q; /* of all weights */
     size_t n = 0;
     for (int64_t j = floor - reach + 1; j <= floor + reach; j++) {
         const int64_t p = place - j * q;
@@ -175,7 +171,7 @@ static size_t put_taps(const method *m, size_t i, size_t from, size_t to, size_t
         if (m->padding == ZEROS && !inside)
             continue;
         at[n] = j < 0 ? 0 : (uint64_t)j < from ? (size_t)j : from - 1;
-        weight[n++] = (double)weight_at(m, p < 0 ? -p : p, q) / (double)whole_weight(m, q);
+        weight[n++] = (double)weight_at(m, p < 0 ? -p : p, q) / (double)whole;
     }
     return n;
 }
@@ -208,18 +204,13 @@ static size_t put_average(const method *m, size_t i, size_t from, size_t to, siz
     return n;
 }
 
-/* Most patches that one is made of. */
-static size_t taps_max(const method *m, size_t from, size_t to)
-{
-    assert(to > 0);
-    const size_t reach = m->mode == BILINEAR ? 1 : 2;
-    return m->antialias && from > to ? 2 * reach * (from / to + 1) + 1 : 2 * reach + 1;
-}
-
 static pe_status make_axis(const method *m, size_t from, size_t to, pe_plan *plan, axis *out,
                            pe_problem *why)
 {
-    const size_t room = taps_max(m, from, to) * to;
+    assert(to > 0);
+    const size_t reach = m->mode == BILINEAR ? 1 : 2;
+    const size_t covered = m->antialias && from > to ? from / to + 1 : 1;
+    const size_t room = (2 * reach * covered + 1) * to; /* most patches that one is made of */
     *out = (axis){.begin = malloc((to + 1) * sizeof *out->begin),
                   .at = malloc(room * sizeof *out->at),
                   .weight = malloc(room * sizeof *out->weight)};
@@ -355,12 +346,18 @@ static pe_status set_grid(pe_values *values, const char *name, const grid *from,
     return PE_OK;
 }
 
-static bool is_square(size_t n)
+/* The least side whose square has n patches. */
+static size_t side_of(size_t n)
 {
     size_t side = 0;
     while (side * side < n && side <= SIDE_MAX)
         side++;
-    return n > 0 && side * side == n;
+    return side;
+}
+
+static bool is_square(size_t n)
+{
+    return n > 0 && side_of(n) * side_of(n) == n;
 }
 
 /* A table of nothing but patches has none. */
@@ -376,11 +373,8 @@ static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe
 {
     const size_t n = rows->shape.dim[0];
     const size_t patches = n > extra ? n - extra : 0;
-    size_t side = 0;
-    while (side * side < patches && side <= SIDE_MAX)
-        side++;
-    *out = (grid){side, side, false};
-    if (patches > 0 && side * side == patches)
+    *out = (grid){side_of(patches), side_of(patches), false};
+    if (is_square(patches))
         return PE_OK;
     return pe_fail(why, PE_MISSING_PARAMETER, "source_grid",
                    "source_grid is required: %zu rows less %zu extra_tokens are no square", n,
@@ -468,19 +462,13 @@ static pe_status plan_body(pe_values *values, pe_plan *out, pe_problem *why)
     "ViTEmbeddings.interpolate_pos_encoding; Keys 1981, doi:10.1109/TASSP.1981.1163711"
 
 /**
- * A table at another resolution.
- *
- * Source    Dosovitskiy et al. 2021, arXiv:2010.11929, section 3.2; as PyTorch's interpolate, in
- *           ViTEmbeddings.interpolate_pos_encoding of
- *           huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532. align_corners:
- *           Qwen3VLVisionModel.fast_pos_embed_interpolate of transformers v5.23.0; antialias:
- *           pytorch/pytorch, aten/src/ATen/native/cpu/UpSampleKernel.cpp; padding_mode: PyTorch's
- *           grid_sample.
+ * Source    Dosovitskiy et al. 2021, arXiv:2010.11929, section 3.2; as PyTorch's interpolate.
+ *           align_corners: Qwen3VLVisionModel.fast_pos_embed_interpolate of transformers v5.23.0;
+ *           antialias: pytorch/pytorch, aten/src/ATen/native/cpu/UpSampleKernel.cpp; padding_mode:
+ *           PyTorch's grid_sample.
  * Shapes    [extra_tokens + h w, width] -> [extra_tokens + H W, width].
  * Accuracy  weights correctly rounded to float64, sums in float64 in a fixed order: within 0.5 ulp
  *           of dtype + 2^-49 times the sum of the magnitudes.
- * Errors    NOT_FOUND: no such table; INVALID_PARAMETER: a grid that is not the table's, a dtype
- *           that the sums may overflow; MISSING_PARAMETER: a grid that is no square.
  */
 const pe_resource pe_learned_interpolate = {
     .path = "/v1/learned/{name}/interpolate",

@@ -138,14 +138,8 @@ static pe_status plan_lookup(pe_values *values, pe_plan *out, pe_problem *why)
     return pe_plan_add_tensor(out, "embeddings", dtype, &shape, width, why);
 }
 
-/**
- * The rows that the tokens of a padded batch take.
- *
- * Source    huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532,
- *           OPTLearnedPositionalEmbedding.forward (offset 2 there).
- * Shapes    attention_mask or positions [n] or [batch, n] -> [.., n, width]; without past tokens.
- * Errors    NOT_FOUND: no such table; INVALID_PARAMETER: a row that it has not.
- */
+/** Shapes  attention_mask or positions [n] or [batch, n] -> [.., n, width]; without past tokens.
+ * OPT has offset 2. */
 const pe_resource pe_learned_lookup = {
     .path = "/v1/learned/{name}/lookup",
     .encoding = "learned",
@@ -235,14 +229,7 @@ static pe_status plan_add(pe_values *values, pe_plan *out, pe_problem *why)
                               why);
 }
 
-/**
- * embeddings + table[pos + offset], in float64, rounded once.
- *
- * Source    Devlin et al. 2018, arXiv:1810.04805; attention_mask as for lookup.
- * Shapes    embeddings [n, width] or [batch, n, width] -> the same.
- * Errors    NOT_FOUND: no such table; INVALID_PARAMETER: shapes that disagree, a row that the table
- *           has not, a sum that overflows.
- */
+/** Shapes  embeddings [n, width] or [batch, n, width] -> the same. Sums in float64, rounded once. */
 const pe_resource pe_learned_add = {
     .path = "/v1/learned/{name}/add",
     .encoding = "learned",

@@ -211,14 +211,9 @@ static pe_status plan_rows(pe_values *values, pe_plan *out, pe_problem *why)
 }
 
 /**
- * Rows of a table in the configured folder.
- *
- * Source    BERT, GPT-2: Devlin et al. 2018, arXiv:1810.04805; OPT's offset:
- *           huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532.
+ * Source    BERT, GPT-2: Devlin et al. 2018, arXiv:1810.04805.
  * Shapes    [positions, width].
  * Accuracy  the table's numbers, rounded once where dtype is narrower.
- * Errors    NOT_FOUND: no such table; INVALID_PARAMETER: a position that it has not, a dtype that
- *           its numbers overflow.
  */
 const pe_resource pe_learned_table_rows = {
     .path = "/v1/learned/{name}",

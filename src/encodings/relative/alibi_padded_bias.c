@@ -109,8 +109,7 @@ static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
 }
 
 /**
- * bias[b, h, 0, j] = m_h (unmasked keys of b up to j - 1), 0 where j is padding: the form of
- * /v1/alibi/bias that is called key, in batches padded on either side.
+ * The form of /v1/alibi/bias that is called key, in batches padded on either side.
  *
  * Shapes    attention_mask: [batch, keys] -> [batch, heads, 1, keys].
  * Accuracy  correctly rounded.

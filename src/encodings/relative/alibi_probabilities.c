@@ -112,11 +112,6 @@ static pe_status plan_probabilities(pe_values *values, pe_plan *out, pe_problem 
 }
 
 /**
- * p[h, i, j] = softmax over j of scale logits[h, i, j] - m_h |i - j|, keys after i masked (causal)
- * or not.
- *
- * Source    Press et al. 2022, arXiv:2108.12409, section 3; ggml_compute_forward_soft_max of
- *           ggml-org/ggml@d99724f, with max_bias > 0.
  * Shapes    logits: [heads, queries, keys] -> the same.
  * Accuracy  as pe_softmax: the error before the one rounding is below 2^-100 (1 + the largest
  *           magnitude of a score).

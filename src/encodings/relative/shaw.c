@@ -168,14 +168,9 @@ static const pe_param indices_params[] = {
              .example = "query_less_key"),
 };
 
-/**
- * The row of the embeddings that each query and key take; with distance=query_less_key left_max +
- * right_max less that.
- *
- * Source  Shaw et al. 2018, arXiv:1803.02155, equation 4; BertSelfAttention of
- *         huggingface/transformers 4.50.0.
- * Shapes  [query_length, key_length], int32 from 0 to left_max + right_max.
- */
+/** Shapes  [query_length, key_length], int32 from 0 to left_max + right_max; with
+ *          distance=query_less_key left_max + right_max less that, as BertSelfAttention of
+ *          huggingface/transformers 4.50.0. */
 const pe_resource pe_shaw_indices = {
     PE_NAMED("shaw", "/indices"),
     .kind = PE_TABLE,

@@ -48,12 +48,8 @@ static pe_status plan_lookup(pe_values *values, pe_plan *out, pe_problem *why)
     return PE_OK;
 }
 
-/**
- * a[i, j] = relative_embeddings[clip(j - i)], copied bit for bit.
- *
- * Source  Shaw et al. 2018, arXiv:1803.02155, equation 4.
- * Shapes  relative_embeddings: [left_max + right_max + 1, d] -> [query_length, key_length, d].
- */
+/** Shapes  relative_embeddings: [left_max + right_max + 1, d] -> [query_length, key_length, d], copied
+ *          bit for bit. */
 const pe_resource pe_shaw_lookup = {
     PE_NAMED("shaw", "/lookup"),
     .kind = PE_TRANSFORM,

@@ -122,9 +122,6 @@ static pe_status plan_probabilities(pe_values *values, pe_plan *out, pe_problem 
 }
 
 /**
- * p[h, i, j] = softmax over j of scale (q[h, i] . k[h, j] + q[h, i] . relative_embeddings[clip(j -
- * i)]).
- *
  * Shapes    q: [heads, n, d], k: [heads, m, d], relative_embeddings: [left_max + right_max + 1, d]
  *           -> [heads, n, m].
  * Accuracy  scores are sums in pairs of doubles, 2^-104 d^2 scale |q| (|k| + |e|); then as

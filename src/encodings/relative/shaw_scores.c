@@ -115,10 +115,8 @@ static pe_status plan_scores(pe_values *values, pe_plan *out, pe_problem *why)
 }
 
 /**
- * score(i, j) = q_i . relative_embeddings[clip(j - i)], summed in float64 in a fixed order, rounded
- * once; not divided by sqrt(d), to be added to q_i . k_j.
+ * Summed in float64 in a fixed order, rounded once; not divided by sqrt(d), to be added to q_i . k_j.
  *
- * Source  Shaw et al. 2018, arXiv:1803.02155, equations 4 and 5.
  * Shapes  queries: [n, d], relative_embeddings: [left_max + right_max + 1, d] -> [n, key_length].
  */
 const pe_resource pe_shaw_scores = {

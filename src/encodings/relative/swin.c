@@ -115,12 +115,7 @@ static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
     return PE_OK;
 }
 
-/**
- * The row of the table of biases that each query and key of a window take.
- *
- * Source  Liu et al. 2021, arXiv:2103.14030, equation 4 and what follows it.
- * Shapes  [h w, h w], int32 from 0 to (2h - 1)(2w - 1) - 1, h x w the window.
- */
+/** Shapes  [h w, h w], int32 from 0 to (2h - 1)(2w - 1) - 1, h x w the window. */
 const pe_resource pe_swin_index = {
     PE_NAMED("swin", "/index"),
     .kind = PE_TABLE,
@@ -133,12 +128,7 @@ const pe_resource pe_swin_index = {
     .plan = plan_index,
 };
 
-/**
- * bias[h, i, j] = weights[index(i, j), h], copied bit for bit.
- *
- * Source  Liu et al. 2021, arXiv:2103.14030, equation 4 and what follows it.
- * Shapes  weights: [(2h - 1)(2w - 1), heads] -> [heads, h w, h w], h x w the window.
- */
+/** Shapes  weights: [(2h - 1)(2w - 1), heads] -> [heads, h w, h w], copied bit for bit. */
 const pe_resource pe_swin_bias = {
     PE_NAMED("swin", "/bias"),
     .kind = PE_TRANSFORM,

@@ -26,18 +26,14 @@ typedef struct state {
 
 /* ---- coordinates ---- */
 
-typedef struct axis {
-    unsigned long most; /* the offset that becomes 8 */
-} axis;
-
-/* log2(1 + 8 offset/most) / log2(8) */
+/* log2(1 + 8 offset/most) / log2(8), most the offset that becomes 8. */
 static void eval_coordinate(const void *context, size_t offset, mpfr_ptr out)
 {
-    const axis *a = context;
+    const unsigned long most = *(const unsigned long *)context;
     mpfr_t x;
     mpfr_init2(x, mpfr_get_prec(out) + 32);
-    mpfr_set_ui(x, a->most + 8 * offset, MPFR_RNDN);
-    mpfr_div_ui(x, x, a->most, MPFR_RNDN);
+    mpfr_set_ui(x, most + 8 * offset, MPFR_RNDN);
+    mpfr_div_ui(x, x, most, MPFR_RNDN);
     mpfr_log2(x, x, MPFR_RNDN);
     mpfr_div_ui(out, x, 3, MPFR_RNDN);
     mpfr_clear(x);
@@ -63,16 +59,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
 
 /* ---- the plan ---- */
 
-/* The offset that becomes 8: of the window trained with, by default this one. */
-static unsigned long most_of(pe_values *values, size_t side, const char *pretrained)
-{
-    if (!pe_values_present(values, pretrained) && side > 1)
-        pe_values_set_int(values, pretrained, (int64_t)side);
-    return pe_values_present(values, pretrained)
-               ? (unsigned long)pe_values_int(values, pretrained) - 1
-               : 0;
-}
-
 static pe_status plan_coordinates(pe_values *values, pe_plan *out, pe_problem *why)
 {
     static const char *const pretrained[AXES] = {"pretrained_window_height",
@@ -87,12 +73,16 @@ static pe_status plan_coordinates(pe_values *values, pe_plan *out, pe_problem *w
     state *s = out->state;
     s->dtype = dtype;
     for (size_t a = 0; a < AXES; a++) {
-        const axis of = {most_of(values, side[a], pretrained[a])};
+        /* Of the window trained with, by default this one. */
+        if (!pe_values_present(values, pretrained[a]) && side[a] > 1)
+            pe_values_set_int(values, pretrained[a], (int64_t)side[a]);
+        const bool wide = pe_values_present(values, pretrained[a]);
+        const unsigned long most = wide ? pe_values_size(values, pretrained[a]) - 1 : 0;
         s->side[a] = side[a];
         s->at[a] = a == DOWN ? s->room : s->room + side[DOWN];
         for (size_t offset = 1; offset < side[a]; offset++)
-            s->at[a][offset] = pe_exact_round(dtype, eval_coordinate, &of, offset);
-        if (of.most == 0)
+            s->at[a][offset] = pe_exact_round(dtype, eval_coordinate, &most, offset);
+        if (most == 0)
             pe_plan_warn(out,
                          "a window of one patch has the coordinate 0; the reference divides by "
                          "%s - 1 = 0 there and gets NaN",
@@ -102,14 +92,8 @@ static pe_status plan_coordinates(pe_values *values, pe_plan *out, pe_problem *w
 }
 
 /**
- *     c = 8 offset/(window - 1),  coordinate = sign(c) log2(1 + |c|)/log2(8)
+ * Of every offset query - key within a window: what the network that makes Swin v2's biases gets.
  *
- * of every offset query - key within a window, along its rows and its columns: what the network
- * that makes Swin v2's biases gets.
- *
- * Source    Liu et al. 2022, arXiv:2111.09883, section 3.3; the factors 8 and log2(8):
- *           Swinv2SelfAttention of
- *           huggingface/transformers@004edfe2dc0fdbc94068d7977605aa6798de787e.
  * Shapes    [2h - 1, 2w - 1, 2], h x w the window; the last axis is down, across.
  * Accuracy  correctly rounded.
  */

@@ -84,20 +84,16 @@ static pe_status fill_distances(const pe_plan *plan, const pe_region *region, vo
     return PE_OK;
 }
 
-static pe_status check_span(const pe_values *values, size_t variant, pe_problem *why)
-{
-    if (variant == PE_T5_VARIANT_DEBERTA || !pe_values_present(values, "att_span"))
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "att_span",
-                   "att_span is read by variant=deberta only, variant is %s", variants[variant]);
-}
-
 /* ---- the plan ---- */
 
 static pe_status check(pe_values *values, size_t variant, pe_problem *why)
 {
     pe_problem mistake;
-    const pe_status status = check_span(values, variant, why);
+    pe_status status = PE_OK;
+    if (variant != PE_T5_VARIANT_DEBERTA && pe_values_present(values, "att_span"))
+        status =
+            pe_fail(why, PE_INVALID_PARAMETER, "att_span",
+                    "att_span is read by variant=deberta only, variant is %s", variants[variant]);
     return PE_ALSO(status, pe_t5_variant_read(values, variant, &mistake));
 }
 
@@ -156,9 +152,6 @@ static pe_status plan_buckets(pe_values *values, pe_plan *out, pe_problem *why)
 }
 
 /**
- * The bucket of every query and key, or of every distance.
- *
- * Source    Raffel et al. 2020, arXiv:1910.10683, section 2.1; He et al. 2021, arXiv:2006.03654.
  * Shapes    [query_length, key_length] or [distances], int32.
  * Accuracy  that of real arithmetic; a warning tells where upstream's float32 logarithms miss an
  *           edge, which they do not at the usual settings.

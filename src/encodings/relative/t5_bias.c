@@ -80,11 +80,7 @@ static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
                               out, why);
 }
 
-/**
- * bias[h, i, j] = weights[bucket(i, j), h], copied bit for bit.
- *
- * Shapes  weights: [num_buckets, heads] -> [heads, query_length, key_length].
- */
+/** Shapes  weights: [num_buckets, heads] -> [heads, query_length, key_length], copied bit for bit. */
 const pe_resource pe_t5_bias = {
     PE_NAMED("t5", "/bias"),
     .kind = PE_TRANSFORM,

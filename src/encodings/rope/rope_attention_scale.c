@@ -170,22 +170,13 @@ static const pe_param own[] = {
 };
 
 /**
- *     scale(p) = 1 + beta ln(1 + floor((p + position_offset) / original_max_position_embeddings))
+ * Multiplies the query at position p, after its rotation. Llama 4 counts positions from 1 here, with
+ * original_max_position_embeddings its floor_scale, 8192, in the layers that do not rotate.
  *
- *     qwen: max(1, ln(p + position_offset) / ln(original_max_position_embeddings))
- *     inkling: 1 + beta ln(max(1, (p + position_offset) / original_max_position_embeddings))
- *
- * multiplies the query at position p, after its rotation. Llama 4 counts positions from 1 here,
- * with original_max_position_embeddings its floor_scale, 8192, in the layers that do not rotate.
- *
- * Source  Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in huggingface/transformers
- *         at b4b5244c9c7cdb80d0aaafdb8f35244612788532, models/ministral3/modeling_ministral3.py;
- *         position_offset: Llama4TextAttention in models/llama4/modeling_llama4.py. qwen:
- *         logn_tensor of QWenAttention in Qwen/Qwen-7B, modeling_qwen.py; Su 2021, "log n" attention.
- *         inkling: huggingface/transformers v5.23.0, models/inkling, InklingAttention.
+ * Source  position_offset: Llama4TextAttention in models/llama4/modeling_llama4.py. qwen: logn_tensor
+ *         of QWenAttention; Su 2021, "log n" attention. inkling: InklingAttention.
  * Shapes  [positions].
  * Accuracy  correctly rounded.
- * Errors  INVALID_PARAMETER: a negative position.
  */
 const pe_resource pe_rope_attention_scale = {
     PE_NAMED("rope", "/attention-scale"),

@@ -50,14 +50,8 @@ static const pe_param own[] = {
         .example = "0:8"),
 };
 
-/**
- *     decay(offset) = 1/(d/2) * sum_i cos(offset theta_i),   d = rotary_dim
- *
- * the score of two vectors of ones at that distance, over the score at distance 0.
- *
- * Source  Su et al. 2021, arXiv:2104.09864, section 3.4.3.
- * Shapes  [offsets].
- */
+/** The score of two vectors of ones at a distance, over their score at distance 0.   Shapes
+ * [offsets]. */
 const pe_resource pe_rope_decay = {
     PE_NAMED("rope", "/decay"),
     .kind = PE_TABLE,

@@ -65,8 +65,6 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 }
 
 /**
- * Source  theta_i: Su et al. 2021, arXiv:2104.09864, section 3.4.2, equation 15; types: see
- *         rope_types.h.
  * Shapes  inv_freq, wavelength, stretch: [rotary_dim/2]. longrope adds inv_freq_short and
  *         inv_freq_long, one of which is inv_freq. mrope_section adds pair_axis [rotary_dim/2],
  *         int32: the axis whose position rotates the pair.

@@ -43,13 +43,7 @@ static const pe_param own[] = {
              .example = "0:8"),
 };
 
-/**
- *     a' = A (a cos(pos theta_i) - b sin(pos theta_i))
- *     b' = A (b cos(pos theta_i) + a sin(pos theta_i))      for pair i of channels (a, b)
- *
- * Source  Su et al. 2021, arXiv:2104.09864, equation 34; A is the attention factor.
- * Shapes  as given; channels past rotary_dim pass through.
- */
+/** Shapes  as given; channels past rotary_dim pass through. A is the attention factor. */
 const pe_resource pe_rope_rotate = {
     PE_NAMED("rope", "/rotate"),
     .kind = PE_TRANSFORM,

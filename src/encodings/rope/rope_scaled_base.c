@@ -96,11 +96,8 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     return status;
 }
 
-/**
- * Source  NTK-aware scaling: bloc97 2023; dynamic: emozilla 2023, as
- *         _compute_dynamic_ntk_parameters in huggingface/transformers at b4b5244c does it.
- * Shapes  all [head_dim/2].
- */
+/** dynamic: as _compute_dynamic_ntk_parameters in huggingface/transformers at b4b5244c does it.
+ * Shapes  all [head_dim/2]. */
 const pe_resource pe_rope_scaled_base = {
     PE_NAMED("rope", "/scaled-base"),
     .kind = PE_TABLE,

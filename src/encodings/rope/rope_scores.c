@@ -215,13 +215,10 @@ static const pe_param positions_params[] = {
 };
 
 /**
- *     logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)
- *
- * through the relative angle, so that equal differences of positions give identical bits; where
+ * Through the relative angle, so that equal differences of positions give identical bits; where
  * some position is fractional both sides are rotated. Summed in float64 in a fixed order, rounded
  * once; the attention factor goes in squared, once for each side.
  *
- * Source  Su et al. 2021, arXiv:2104.09864, equation 16.
  * Shapes  q: [m, head_dim], k: [n, head_dim] -> [m, n], not divided by sqrt(head_dim); per_pair:
  *         [m, n, rotary_dim/2].
  */

@@ -50,12 +50,8 @@ static const pe_param own[] = {
              .example = "-256"),
 };
 
-/**
- *     R_(m + delta) k = R_delta (R_m k)
- *
- * Source  Su et al. 2021, arXiv:2104.09864, equation 34; as the K-shift of ggml-org/llama.cpp.
- * Shapes  as given. The attention factor, in the keys already, is not applied again.
- */
+/** As the K-shift of ggml-org/llama.cpp. The attention factor, in the keys already, is not applied
+ * again.   Shapes  as given. */
 const pe_resource pe_rope_shift = {
     PE_NAMED("rope", "/shift"),
     .kind = PE_TRANSFORM,

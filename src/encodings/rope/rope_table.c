@@ -239,13 +239,9 @@ static const pe_param own[] = {
 };
 
 /**
- *     cos(pos, i) = A cos(pos theta_i),   sin(pos, i) = A sin(pos theta_i),   0 <= i < rotary_dim/2
+ * pos is, with mrope_section or axes_dims, the position on the axis of pair i (rope_mrope.h, rope.h);
+ * A is the attention factor.
  *
- * where pos is, with mrope_section or axes_dims, the position on the axis of pair i (rope_mrope.h,
- * rope.h).
- *
- * Source  Su et al. 2021, arXiv:2104.09864, equation 34; A, the attention factor, and the layouts:
- *         the repositories named above.
  * Shapes  pairs: cos, sin [positions, rotary_dim/2]; others as the table of layouts says.
  */
 const pe_resource pe_rope_table = {

@@ -73,15 +73,11 @@ static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
 }
 
 /**
- * The table of any positions.
- *
- * Source    Vaswani et al. 2017, arXiv:1706.03762, section 3.5; freq_shift 1 is tensor2tensor,
- *           fairseq, M2M-100 and Whisper; with freq_shift and scale, diffusers' timesteps.
- *           fairseq and M2M-100 count tokens from padding_idx + 1 on and keep a row of zeros for
- *           padding.
+ * Source    freq_shift 1 is tensor2tensor, fairseq, M2M-100 and Whisper; with freq_shift and scale,
+ *           diffusers' timesteps. fairseq and M2M-100 count tokens from padding_idx + 1 on and keep
+ *           a row of zeros for padding.
  * Shapes    [positions, d_model].
  * Accuracy  correctly rounded, or the float32 reference path.
- * Errors    INVALID_PARAMETER: freq_shift leaves nothing to divide by.
  */
 const pe_resource pe_sinusoidal = {
     PE_NAMED("sinusoidal", ""),

@@ -392,18 +392,14 @@ static pe_status plan_grid(pe_values *values, pe_plan *out, pe_problem *why)
 }
 
 /**
- * The table of the patches of an image, row by row.
- *
- * Source    huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951,
- *           get_2d_sincos_pos_embed; without base_size facebookresearch/mae, util/pos_embed.py;
- *           with freq_shift 1 and no base_size the simple ViT (Beyer et al. 2022,
- *           arXiv:2205.01580). MAE's cls_token is extra_tokens=1. normalize and offset 1:
- *           huggingface/transformers v5.23.0, models/detr, DetrSinePositionEmbedding; offset 0.5:
- *           models/deformable_detr; both with axis_order hw and layout interleaved; the mask of
- *           a padded image is valid_height and valid_width.
+ * Source    without base_size facebookresearch/mae, util/pos_embed.py (its cls_token is
+ *           extra_tokens=1); with freq_shift 1 and no base_size the simple ViT. normalize and offset
+ *           1: huggingface/transformers v5.23.0, models/detr, DetrSinePositionEmbedding; offset 0.5:
+ *           models/deformable_detr; both with axis_order hw and layout interleaved; the mask of a
+ *           padded image is valid_height and valid_width.
  * Shapes    [extra_tokens + height * width, d_model].
- * Units     coordinates in patches (of base_size a side, where given). Accuracy  correctly rounded:
- * coordinates are rational numbers, not rounded to float32 as upstream.
+ * Units     coordinates in patches (of base_size a side, where given).
+ * Accuracy  correctly rounded: coordinates are rational numbers, not rounded to float32 as upstream.
  */
 const pe_resource pe_sinusoidal_grid = {
     PE_NAMED("sinusoidal", "/grid"),

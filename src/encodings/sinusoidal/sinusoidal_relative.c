@@ -74,11 +74,6 @@ static pe_status drop_unread(pe_values *values, size_t variant, pe_problem *why)
     return PE_OK;
 }
 
-/* From the first distance down to the last. */
-typedef struct span {
-    int64_t farthest, nearest;
-} span;
-
 /* ---- rows ---- */
 
 static pe_status put(const state *s, pe_dtype dtype, const pe_region *region, void *out,
@@ -138,10 +133,10 @@ static pe_status plan_relative(pe_values *values, pe_plan *out, pe_problem *why)
     /* absent where a guess of verify changes the variant alone: both directions */
     const bool uni = variant == XLNET && pe_values_present(values, "attn_type") &&
                      pe_values_choice(values, "attn_type") == UNI;
-    const span whole = variant == XLNET ? (span){keys, uni ? 0 : after}
-                                        : (span){keys - 1, variant == CONFORMER ? after : 0};
+    const int64_t farthest = variant == XLNET ? keys : keys - 1;
+    const int64_t nearest = variant == TRANSFORMER_XL || uni ? 0 : after;
     const size_t width = pe_values_size(values, "d_model");
-    const size_t rows = (size_t)(whole.farthest - whole.nearest + 1);
+    const size_t rows = (size_t)(farthest - nearest + 1);
     const pe_shape line = {1, {rows}}, table = {2, {rows, width}};
     PE_TRY(pe_plan_add_tensor(out, "distances", PE_INT32, &line, 1, why));
     PE_TRY(pe_plan_add_tensor(out, "table", pe_values_dtype(values), &table, width, why));
@@ -154,27 +149,21 @@ static pe_status plan_relative(pe_values *values, pe_plan *out, pe_problem *why)
     const pe_value *clamp = pe_values_find(values, "clamp_len");
     const bool clamped = clamp->present && clamp->integer > 0;
     const int64_t limit = clamped ? clamp->integer : LENGTH_MAX;
-    const int64_t first = whole.farthest < limit ? whole.farthest : limit;
-    const int64_t last = whole.nearest > -limit ? whole.nearest : -limit;
+    const int64_t first = farthest < limit ? farthest : limit;
+    const int64_t last = nearest > -limit ? nearest : -limit;
     s->within = pe_positions_range(first, -1, (size_t)(first - last + 1));
-    s->before = (size_t)(whole.farthest - first);
+    s->before = (size_t)(farthest - first);
     return pe_sinusoid_plan(&spec, out, &s->sinusoid, why);
 }
 
 /**
- * The encodings of the distances that attention meets, from the farthest key before a query to the
- * farthest after.
- *
- * Source    Dai et al. 2019, arXiv:1901.02860, appendix B; Yang et al. 2019, arXiv:1906.08237.
- *           huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532:
- *           XLNetModel.relative_positional_encoding (bi_data=False),
+ * Source    XLNetModel.relative_positional_encoding (bi_data=False),
  *           Wav2Vec2ConformerRelPositionalEmbedding; kimiyoung/transformer-xl, MemTransformerLM.
  * Shapes    distances [n] int32, table [n, d_model]; n: key_length + query_length (xlnet bi),
  *           key_length + 1 (xlnet uni), key_length (transformer_xl), key_length + query_length - 1
  *           (conformer).
  * Units     distance = position of the query - position of the key, in tokens.
  * Accuracy  correctly rounded.
- * Errors    INVALID_PARAMETER: odd d_model, more queries than keys, what a variant does not read.
  */
 const pe_resource pe_sinusoidal_relative = {
     PE_NAMED("sinusoidal", "/relative"),

@@ -106,15 +106,11 @@ static pe_status plan_signal(pe_values *values, pe_plan *out, pe_problem *why)
 }
 
 /**
- * The signal at positions start_index + [0, length).
+ * The docstring speaks of a geometric sequence of timescales from min_timescale to max_timescale; the
+ * code's first frequency is min_timescale, where 1/min_timescale is meant.
  *
- * Source    tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e,
- *           tensor2tensor/layers/common_attention.py, get_timing_signal_1d. The docstring speaks
- *           of a geometric sequence of timescales from min_timescale to max_timescale; the code's
- *           first frequency is min_timescale, where 1/min_timescale is meant.
  * Shapes    [length, d_model]: sines, cosines, and a column of zeros where d_model is odd.
  * Accuracy  correctly rounded.
- * Errors    INVALID_PARAMETER: timescales or positions out of order.
  */
 const pe_resource pe_sinusoidal_timing = {
     PE_NAMED("sinusoidal", "/timing"),

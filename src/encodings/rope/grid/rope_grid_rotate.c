@@ -85,15 +85,7 @@ static const pe_param own[] = {
     PE_PARAM("inverse", BOOL, .help = "true undoes the rotation.", .example = "false"),
 };
 
-/**
- *     a' = a cos(angle) - b sin(angle),  b' = b cos(angle) + a sin(angle)      for each pair (a, b)
- *
- * with the angles of rope/grid.
- *
- * Source    rope_grid.h names one for each convention.
- * Shapes    as given; patches along seq_axis.
- * Accuracy  0.5 ulp + 2^-52 (|a| + |b|).
- */
+/** Shapes  as given; patches along seq_axis.   Accuracy  0.5 ulp + 2^-52 (|a| + |b|). */
 const pe_resource pe_rope_grid_rotate = {
     PE_NAMED("rope", "/grid/rotate"),
     .kind = PE_TRANSFORM,

@@ -272,14 +272,9 @@ static const pe_param own[] = {
 };
 
 /**
- *     cos(k, p) = cos(angle), sin(k, p) = sin(angle), angle = position_k theta, where pair p has
- *     the row or the column of patch k and a frequency, as the convention says (rope_grid.h)
- *
- * Source    rope_grid.h names one for each convention.
  * Shapes    cos, sin, angles [patches, head_dim/2], of cache_layout hf cos, sin [patches, head_dim];
  *           row_col [patches, 2], int32 unless positions are fractional.
  * Accuracy  all correctly rounded.
- * Errors    INVALID_PARAMETER: an angle overflows float16.
  */
 const pe_resource pe_rope_grid = {
     PE_NAMED("rope", "/grid"),

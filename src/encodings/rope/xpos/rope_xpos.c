@@ -130,14 +130,8 @@ static const pe_param positions_params[] = {
 };
 
 /**
- *     q'_i = R(p theta_i) q_i s_i(p),   k'_i = R(p theta_i) k_i / s_i(p)
- *     s_i(p) = ((2i/d + 0.4) / 1.4)^((p - center) / scale_base)
+ * q' . k' has the factor zeta_i^((p_q - p_k) / scale_base), zeta_i = (2i/d + 0.4) / 1.4.
  *
- * for pair i, so that q' . k' has the factor zeta_i^((p_q - p_k) / scale_base).
- *
- * Source    Sun et al. 2022, arXiv:2212.10554, section 3.2 and algorithm 1, as
- *           RotaryEmbedding.rotate_queries_and_keys in lucidrains/rotary-embedding-torch at
- *           8bb4643d1c29f944c47d2e807452ac437689af18, whose center is half the number of positions.
  * Shapes    as given; channels past rotary_dim pass through, not scaled.
  * Accuracy  pe_rope_apply_array's.
  */
@@ -261,15 +255,10 @@ static const pe_param own[] = {
 };
 
 /**
- *     cos(p, i) = A cos(p theta_i), sin(p, i) = A sin(p theta_i),
- *     scale(p, i) = ((2i/d + 0.4) / 1.4)^((p - center) / scale_base)
- *
  * Queries are multiplied by the scale, keys divided by it; A is the attention factor.
  *
- * Source    as rope_xpos.c.
  * Shapes    cos, sin, scale: [positions, rotary_dim/2].
  * Accuracy  correctly rounded.
- * Errors    INVALID_PARAMETER: a scale overflows dtype; rope_xpos_read's.
  */
 const pe_resource pe_rope_xpos_table = {
     PE_NAMED("rope", "/xpos/table"),
