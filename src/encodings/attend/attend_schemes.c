@@ -41,6 +41,9 @@ static const pe_param variant_params[] = {
 };
 const pe_param_set pe_attend_variant_params = {variant_params, PE_LEN(variant_params)};
 
+/* Of q and k. */
+static const char *const positions[] = {"query_positions", "key_positions"};
+
 static double *row_of(const pe_array *rows, size_t r)
 {
     return (double *)rows->data + r * rows->shape.dim[rows->shape.ndim - 1];
@@ -48,15 +51,15 @@ static double *row_of(const pe_array *rows, size_t r)
 
 /* ---- sinusoidal: the encodings are added to queries and keys ---- */
 
-static pe_status add_rows(const pe_sinusoid *sinusoid, const pe_positions *positions, pe_array *x,
+static pe_status add_rows(const pe_sinusoid *sinusoid, const pe_positions *at, pe_array *x,
                           pe_problem *why)
 {
-    const size_t n = positions->count, d = sinusoid->width, all = x->elements / d;
+    const size_t n = at->count, d = sinusoid->width, all = x->elements / d;
     double *row = malloc(d * sizeof *row);
     pe_status status = row == NULL ? pe_fail_memory(why) : PE_OK;
     for (size_t i = 0; i < n && status == PE_OK; i++) {
         const pe_region region = {.first = i, .units = 1, .columns = d};
-        status = pe_sinusoid_fill(sinusoid, positions, &region, row, why);
+        status = pe_sinusoid_fill(sinusoid, at, &region, row, why);
         for (size_t r = i; r < all && status == PE_OK; r += n)
             pe_kernels_get()->add(PE_FLOAT64, row_of(x, r), row, d, row_of(x, r));
     }
@@ -72,23 +75,14 @@ static pe_status add_sinusoids(pe_plan *plan, pe_values *values, pe_problem *why
     spec.dtype = PE_FLOAT64;
     spec.scale = 1; /* the parameter is attention's */
     pe_status status = pe_sinusoid_make(&spec, plan->tables, &sinusoid, why);
-    if (status == PE_OK)
-        status = add_rows(&sinusoid, pe_values_positions(values, "query_positions"), &of->q, why);
-    if (status == PE_OK)
-        status = add_rows(&sinusoid, pe_values_positions(values, "key_positions"), &of->k, why);
+    pe_array *const x[] = {&of->q, &of->k};
+    for (size_t i = 0; i < PE_LEN(x) && status == PE_OK; i++)
+        status = add_rows(&sinusoid, pe_values_positions(values, positions[i]), x[i], why);
     pe_sinusoid_free(&sinusoid);
     return status;
 }
 
 /* ---- rope: queries and keys are rotated ---- */
-
-static pe_status rotate_rows(const pe_rope *rope, const pe_shared_wave *wave,
-                             const pe_positions *positions, pe_array *x, pe_problem *why)
-{
-    const pe_rope_rotation rotation = {
-        .rope = rope, .wave = wave, .positions = positions, .axes = rope->axes};
-    return pe_rope_apply_array(&rotation, x->shape.ndim - 2, x, why);
-}
 
 static pe_status rotate(pe_plan *plan, pe_values *values, pe_problem *why)
 {
@@ -102,17 +96,18 @@ static pe_status rotate(pe_plan *plan, pe_values *values, pe_problem *why)
         return pe_fail(why, PE_INVALID_PARAMETER, "head_dim",
                        "head_dim must be the last axis of q, %zu, and at least 2, got %lld", d,
                        (long long)pe_values_int(values, "head_dim"));
-    PE_TRY(pe_rope_read(values, plan->tables, &rope, why));
-    pe_status status = pe_rope_wave(&rope, PE_ROPE_ATTENDED, &wave, why);
-    if (status == PE_OK) {
-        status =
-            rotate_rows(&rope, &wave, pe_values_positions(values, "query_positions"), &of->q, why);
-        if (status == PE_OK)
-            status = rotate_rows(&rope, &wave, pe_values_positions(values, "key_positions"), &of->k,
-                                 why);
-        pe_tables_wave_unref(&wave);
+    PE_TRY(pe_rope_plan(values, plan, &rope, why));
+    PE_TRY(pe_rope_wave(&rope, PE_ROPE_ATTENDED, &wave, why));
+    pe_status status = PE_OK;
+    pe_array *const x[] = {&of->q, &of->k};
+    for (size_t i = 0; i < PE_LEN(x) && status == PE_OK; i++) {
+        const pe_rope_rotation rotation = {.rope = &rope,
+                                           .wave = &wave,
+                                           .positions = pe_values_positions(values, positions[i]),
+                                           .axes = rope.axes};
+        status = pe_rope_apply_array(&rotation, x[i]->shape.ndim - 2, x[i], why);
     }
-    pe_rope_free(&rope);
+    pe_tables_wave_unref(&wave);
     return status;
 }
 
@@ -169,20 +164,19 @@ static pe_status make_buckets(pe_plan *plan, pe_values *values, pe_problem *why)
     int64_t farthest;
     const size_t variant = pe_values_choice(values, "variant") - ALIBI_VARIANTS;
     /* The farthest that a query and a key are apart; positions are integers. */
-    static const char *const names[] = {"query_positions", "key_positions"};
     double least[2], most[2];
-    for (size_t i = 0; i < 2; i++) {
-        const pe_positions *positions = pe_values_positions(values, names[i]);
-        if (positions->fractional)
-            return pe_fail(why, PE_INVALID_PARAMETER, names[i],
+    for (size_t i = 0; i < PE_LEN(positions); i++) {
+        const pe_positions *at = pe_values_positions(values, positions[i]);
+        if (at->fractional)
+            return pe_fail(why, PE_INVALID_PARAMETER, positions[i],
                            "%s must be integers with scheme=t5, whose buckets are of whole "
                            "distances",
-                           names[i]);
-        pe_positions_bounds(positions, &least[i], &most[i]);
+                           positions[i]);
+        pe_positions_bounds(at, &least[i], &most[i]);
     }
     const double apart = fmax(most[0] - least[1], most[1] - least[0]);
     if (apart >= PE_RELATIVE_LENGTH_MAX)
-        return pe_fail(why, PE_INVALID_PARAMETER, names[0],
+        return pe_fail(why, PE_INVALID_PARAMETER, positions[0],
                        "query_positions and key_positions must lie less than 2^40 apart, got %.0f",
                        apart);
     farthest = apart > 0 ? (int64_t)apart : 0;
@@ -229,14 +223,6 @@ static const pe_attend_scheme t5 = {.name = "t5",
 const char *const pe_attend_scheme_names[] = {"none", "sinusoidal", "rope", "alibi", "t5", NULL};
 static const pe_attend_scheme *const schemes[] = {&none, &sinusoidal, &rope, &alibi, &t5};
 
-static const pe_attend_scheme *reader_of(const pe_param *row)
-{
-    for (size_t i = 0; i < PE_LEN(schemes); i++)
-        if (pe_params_find(schemes[i]->sets, row->name) == row)
-            return schemes[i];
-    return NULL;
-}
-
 /* Each variant is of one scheme; the first of them is its default. */
 static pe_status read_variant(pe_values *values, const pe_attend_scheme *scheme, pe_problem *why)
 {
@@ -271,7 +257,10 @@ static void take_base(pe_values *values, const char *to, const char *from)
 static pe_status drop_unread(pe_values *values, pe_value *value, const pe_attend_scheme *scheme,
                              pe_problem *why)
 {
-    const pe_attend_scheme *reader = reader_of(value->param);
+    const pe_attend_scheme *reader = NULL;
+    for (size_t i = 0; i < PE_LEN(schemes) && reader == NULL; i++)
+        if (pe_params_find(schemes[i]->sets, value->param->name) == value->param)
+            reader = schemes[i];
     if (reader == NULL || reader == scheme)
         return PE_OK;
     if (value->given)

@@ -34,11 +34,14 @@ pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out,
                        pe_problem *why) PE_MUST_CHECK;
 /** What of it can be checked without head_dim. */
 pe_status pe_rope_read_bare(pe_values *values, pe_problem *why) PE_MUST_CHECK;
-/** All of it after checks of a request's tensors, whose mistakes are told beside its own; *out is
- * written on PE_OK. */
-pe_status pe_rope_read_beside(pe_status so_far, pe_values *values, pe_tables *tables, pe_rope *out,
-                              pe_problem *why) PE_MUST_CHECK;
 void pe_rope_free(pe_rope *rope);
+/** The same with a plan's tables; the plan releases what the rotation owns. */
+pe_status pe_rope_plan(pe_values *values, pe_plan *plan, pe_rope *out,
+                       pe_problem *why) PE_MUST_CHECK;
+/** The same after checks of a request's tensors, whose mistakes are told beside its own; *out is
+ * written on PE_OK. */
+pe_status pe_rope_plan_beside(pe_status so_far, pe_values *values, pe_plan *plan, pe_rope *out,
+                              pe_problem *why) PE_MUST_CHECK;
 
 /** Has a token one position, whatever else of the rotation is at fault? No parameter names axes. */
 bool pe_rope_has_one_axis(const pe_values *values);
@@ -86,7 +89,7 @@ pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_
 
 /**
  * The same rotation with the other list of divisors, for a type that has two; for others
- * out->formula is NULL. Released with pe_rope_free.   Errors  OVERLOADED (memory).
+ * out->formula is NULL. It is released with free.   Errors  OVERLOADED (memory).
  */
 pe_status pe_rope_type_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
                                   pe_problem *why) PE_MUST_CHECK;

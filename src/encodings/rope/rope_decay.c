@@ -19,27 +19,18 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return pe_wave_mean_cos(&table, region->first, region->units, out, why);
 }
 
-static pe_status plan_decay(const pe_rope *rope, const pe_values *values, pe_plan *out,
-                            pe_problem *why)
-{
-    PE_TRY(pe_plan_begin(out, sizeof(decay), fill, why));
-    decay *state = out->state;
-    PE_TRY(pe_plan_positions(out, values, "offsets", &state->offsets, why));
-    pe_status status = pe_plan_add_tensor(out, "decay", pe_values_dtype(values),
-                                          &(pe_shape){1, {state->offsets.count}}, 1, why);
-    if (status == PE_OK) /* an element is the mean of so many cosines, four of which cost a unit */
-        status = pe_plan_set_work(out, 0, rope->pairs / 4 + 2, why);
-    PE_TRY(status);
-    return pe_rope_wave_plan(rope, PE_ROPE_PLAIN, out, &state->wave, why);
-}
-
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
-    PE_TRY(pe_rope_read(values, out->tables, &rope, why));
-    pe_status status = plan_decay(&rope, values, out, why);
-    pe_rope_free(&rope);
-    return status;
+    PE_TRY(pe_rope_plan(values, out, &rope, why));
+    PE_TRY(pe_plan_begin(out, sizeof(decay), fill, why));
+    decay *state = out->state;
+    PE_TRY(pe_plan_positions(out, values, "offsets", &state->offsets, why));
+    PE_TRY(pe_plan_add_tensor(out, "decay", pe_values_dtype(values),
+                              &(pe_shape){1, {state->offsets.count}}, 1, why));
+    /* an element is the mean of so many cosines, four of which cost a unit */
+    PE_TRY(pe_plan_set_work(out, 0, rope.pairs / 4 + 2, why));
+    return pe_rope_wave_plan(&rope, PE_ROPE_PLAIN, out, &state->wave, why);
 }
 
 static const pe_param own[] = {

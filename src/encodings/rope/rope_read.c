@@ -6,6 +6,7 @@
 #include "encodings/rope/rope.h"
 #include "encodings/rope/rope_mrope.h"
 #include "plan/common_params.h"
+#include "plan/plan.h"
 
 /* ---- dimensions ---- */
 
@@ -163,12 +164,6 @@ static pe_status read_formula(const pe_values *values, bool keys, pe_rope *rope,
                              "the scaled base overflows float32, so numerics=float32 has no value");
 }
 
-static pe_status read_axes(pe_values *values, pe_rope *rope, pe_problem *why)
-{
-    return pe_values_present(values, "axes_dims") ? pe_rope_inv_freq_read(values, rope, why)
-                                                  : pe_rope_mrope_read(values, rope, why);
-}
-
 bool pe_rope_has_one_axis(const pe_values *values)
 {
     return !pe_values_present(values, "axes_dims") && !pe_values_present(values, "mrope_section");
@@ -189,7 +184,10 @@ static pe_status read_rope(pe_values *values, pe_rope *rope, pe_problem *why)
         return PE_ALSO(status, mistake.status);
     const pe_status read = read_formula(values, keys == PE_OK, rope, &mistake);
     status = PE_ALSO(status, read);
-    return PE_ALSO(status, read_axes(values, rope, &mistake));
+    const pe_status axes = pe_values_present(values, "axes_dims")
+                               ? pe_rope_inv_freq_read(values, rope, &mistake)
+                               : pe_rope_mrope_read(values, rope, &mistake);
+    return PE_ALSO(status, axes);
 }
 
 pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out, pe_problem *why)
@@ -211,15 +209,21 @@ pe_status pe_rope_read_bare(pe_values *values, pe_problem *why)
     return PE_ALSO(status, pe_rope_mrope_check(values, &mistake));
 }
 
-pe_status pe_rope_read_beside(pe_status so_far, pe_values *values, pe_tables *tables, pe_rope *out,
+pe_status pe_rope_plan(pe_values *values, pe_plan *plan, pe_rope *out, pe_problem *why)
+{
+    PE_TRY(pe_rope_read(values, plan->tables, out, why));
+    pe_plan_owns(plan, out->formula, free);
+    pe_plan_owns(plan, out->axes, free);
+    return PE_OK;
+}
+
+pe_status pe_rope_plan_beside(pe_status so_far, pe_values *values, pe_plan *plan, pe_rope *out,
                               pe_problem *why)
 {
     pe_problem mistake;
     const bool bare = so_far != PE_OK && !pe_values_present(values, "head_dim");
     const pe_status status =
-        bare ? pe_rope_read_bare(values, &mistake) : pe_rope_read(values, tables, out, &mistake);
-    if (so_far != PE_OK && status == PE_OK && !bare)
-        pe_rope_free(out);
+        bare ? pe_rope_read_bare(values, &mistake) : pe_rope_plan(values, plan, out, &mistake);
     return PE_ALSO(so_far, status);
 }
 

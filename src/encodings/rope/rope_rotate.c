@@ -19,17 +19,14 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
                                            .positions = pe_rope_rotated_positions(values, tokens),
                                            .backwards = inverse},
                               .positions = "positions"};
-    status = pe_rope_rotated_read(status, &answer, out->tables, &rope, why);
+    status = pe_rope_rotated_read(status, &answer, out, &rope, why);
     PE_TRY(status);
     answer.rotation.axes = rope.axes;
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, answer.rotation.positions, out);
-    status = pe_rope_wave(&rope, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
-    if (status == PE_OK) {
-        status = pe_rope_rotated_all(&answer, out, why);
-        pe_tables_wave_unref(&wave);
-    }
-    pe_rope_free(&rope);
+    PE_TRY(pe_rope_wave(&rope, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why));
+    status = pe_rope_rotated_all(&answer, out, why);
+    pe_tables_wave_unref(&wave);
     return status;
 }
 

@@ -199,12 +199,12 @@ static pe_status fits(const pe_rope_rotated *answer, const char *const *names, s
     return status;
 }
 
-pe_status pe_rope_rotated_read(pe_status so_far, const pe_rope_rotated *answer, pe_tables *tables,
+pe_status pe_rope_rotated_read(pe_status so_far, const pe_rope_rotated *answer, pe_plan *plan,
                                pe_rope *out, pe_problem *why)
 {
     static const char *const any[] = {"vectors", "q", "k", "keys"};
     pe_problem mistake;
-    const pe_status status = pe_rope_read_beside(so_far, answer->values, tables, out, why);
+    const pe_status status = pe_rope_plan_beside(so_far, answer->values, plan, out, why);
     if (status == PE_OK || so_far != PE_OK || !pe_rope_has_one_axis(answer->values))
         return status;
     return PE_ALSO(status, fits(answer, any, PE_LEN(any), &mistake));

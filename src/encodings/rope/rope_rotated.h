@@ -58,11 +58,11 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
                               pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
 
 /**
- * The rotation that turns them, after checks of the tensors as pe_rope_read_beside. Where it alone
+ * The rotation that turns them, after checks of the tensors as pe_rope_plan_beside. Where it alone
  * is at fault, and positions have one axis whatever it is, theirs is told beside its mistakes.
  * answer: values and positions.
  */
-pe_status pe_rope_rotated_read(pe_status so_far, const pe_rope_rotated *answer, pe_tables *tables,
+pe_status pe_rope_rotated_read(pe_status so_far, const pe_rope_rotated *answer, pe_plan *plan,
                                pe_rope *out, pe_problem *why) PE_MUST_CHECK;
 
 /** Rotate those of vectors, q and k that are there and add them. Errors  pe_rope_rotated_add's. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_scaled_base.c - what stretching a context does to the base and to each frequency. */
+#include <stdlib.h>
+
 #include "encodings/rope/rope_spectrum.h"
 #include "encodings/rope/rope_params.h"
 #include "exact/round.h"
@@ -62,24 +64,19 @@ static pe_status check_lengths(const pe_values *values, const pe_rope_type *meth
     return status;
 }
 
-static pe_status check(const pe_values *values, const pe_rope_type *method, pe_problem *why)
-{
-    pe_problem mistake;
-    const pe_status status = check_dim(values, method, why);
-    return PE_ALSO(status, check_lengths(values, method, &mistake));
-}
-
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
-    pe_rope rope;
     const pe_rope_type *method = methods[pe_values_choice(values, "method")];
-    PE_TRY(check(values, method, why));
+    pe_problem mistake;
+    const pe_status status = check_dim(values, method, why);
+    PE_TRY(PE_ALSO(status, check_lengths(values, method, &mistake)));
     const size_t dim = pe_values_size(values, "head_dim");
-    rope = (pe_rope){.head_dim = dim, .rotary_dim = dim, .pairs = dim / 2};
+    pe_rope rope = {.head_dim = dim, .rotary_dim = dim, .pairs = dim / 2, .tables = out->tables};
     rope.formula = pe_rope_formula_make(method, pe_values_real(values, "rope_theta"), dim, 0,
                                         &rope.formula_bytes);
     if (rope.formula == NULL)
         return pe_fail_memory(why);
+    pe_plan_owns(out, rope.formula, free);
     rope.formula->key[PE_ROPE_FACTOR] = pe_values_real(values, "factor");
     if (method == &pe_rope_dynamic) {
         rope.formula->key[PE_ROPE_SEQ_LEN] = (double)pe_values_int(values, "seq_len");
@@ -88,12 +85,9 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     }
     pe_plan_add_scalar(out, "base", rope.formula->theta);
     pe_plan_add_scalar(out, "scaled_base", pe_rope_wave_base(&rope));
-    rope.tables = out->tables;
     const pe_rope_spectrum spectrum = {
         .rope = &rope, .dtype = pe_values_dtype(values), .rows = tensors, .n = PE_LEN(tensors)};
-    pe_status status = pe_rope_spectrum_plan(&spectrum, out, why);
-    pe_rope_free(&rope);
-    return status;
+    return pe_rope_spectrum_plan(&spectrum, out, why);
 }
 
 /** dynamic: as _compute_dynamic_ntk_parameters in huggingface/transformers at b4b5244c does it.

@@ -154,11 +154,6 @@ static pe_status check(pe_values *values, pe_problem *why)
                    "key_positions must lie less than 2^53 from query_positions");
 }
 
-static void release_rope(void *rope)
-{
-    pe_rope_free(rope);
-}
-
 /* Finding the angles of two positions, whatever the pairs. */
 #define PLACE_WORK 8
 
@@ -167,8 +162,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     PE_TRY(pe_plan_begin(out, sizeof(scores), fill, why));
     scores *state = out->state;
     pe_status status = check(values, why);
-    PE_TRY(pe_rope_read_beside(status, values, out->tables, &state->rope, why));
-    pe_plan_owns(out, &state->rope, release_rope);
+    PE_TRY(pe_rope_plan_beside(status, values, out, &state->rope, why));
     const pe_positions *query_at = pe_values_positions(values, "query_positions");
     const pe_positions *key_at = pe_values_positions(values, "key_positions");
     state->per_pair = pe_values_bool(values, "per_pair");

@@ -5,36 +5,28 @@
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 
-static pe_status rotate(pe_rope_rotated *answer, pe_plan *out, pe_problem *why)
-{
-    pe_shared_wave wave;
-    PE_TRY(pe_rope_wave(answer->rotation.rope, PE_ROPE_PLAIN, &wave, why));
-    answer->rotation.wave = &wave;
-    pe_status status = pe_rope_rotated_add(answer, "keys", "data", out, why);
-    answer->rotation.wave = NULL; /* it ends here */
-    pe_tables_wave_unref(&wave);
-    return status;
-}
-
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
+    pe_shared_wave wave;
     size_t tokens;
     if (pe_values_positions(values, "delta")->fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
     pe_status status =
         pe_rope_rotated_tokens(values, (const char *const[]){"keys"}, 1, &tokens, why);
-    pe_rope_rotated answer = {
-        .values = values,
-        .rotation = {.rope = &rope, .positions = pe_values_positions(values, "delta")},
-        .positions = "delta",
-        .one_for_all = true};
-    status = pe_rope_rotated_read(status, &answer, out->tables, &rope, why);
+    pe_rope_rotated answer = {.values = values,
+                              .rotation = {.rope = &rope,
+                                           .wave = &wave,
+                                           .positions = pe_values_positions(values, "delta")},
+                              .positions = "delta",
+                              .one_for_all = true};
+    status = pe_rope_rotated_read(status, &answer, out, &rope, why);
     PE_TRY(status);
     answer.rotation.axes = rope.axes;
     pe_rope_mrope_warn(&rope, out);
-    status = rotate(&answer, out, why);
-    pe_rope_free(&rope);
+    PE_TRY(pe_rope_wave(&rope, PE_ROPE_PLAIN, &wave, why));
+    status = pe_rope_rotated_add(&answer, "keys", "data", out, why);
+    pe_tables_wave_unref(&wave);
     return status;
 }
 

@@ -157,56 +157,12 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return (pe_plan_whole(plan, region) ? fill_rows : fill_part)(plan, region, out, why);
 }
 
-/* The table keeps the axes only where positions differ between them. */
-static pe_status set_positions(pe_plan *plan, pe_rope *rope, const pe_values *values,
-                               pe_problem *why)
-{
-    table *state = plan->state;
-    const pe_positions *positions = pe_values_positions(values, "positions");
-    PE_TRY(pe_rope_axes_check(rope->axes, "positions", positions, why));
-    state->tokens = positions->shape.dim[positions->shape.ndim - 1];
-    if (positions->shape.ndim > 1) {
-        state->axes = rope->axes;
-        rope->axes = NULL; /* the plan's now */
-        pe_plan_owns(plan, state->axes, free);
-    }
-    return pe_plan_positions(plan, values, "positions", &state->positions, why);
-}
-
-static pe_status plan_table(pe_rope *rope, const pe_values *values, pe_plan *out, pe_problem *why)
-{
-    PE_TRY(pe_plan_begin(out, sizeof(table), fill, why));
-    table *state = out->state;
-    state->pairs = rope->pairs;
-    state->pairing = rope->pairing;
-    state->layout = &layouts[pe_values_choice(values, "cache_layout")];
-    pe_status status = set_positions(out, rope, values, why);
-    out->makes_parts = state->axes == NULL;
-    PE_TRY(status);
-    const pe_dtype dtype = pe_values_dtype(values);
-    const cache_layout *layout = state->layout;
-    const pe_shape rows = {2, {state->tokens, state->pairs * layout->width}};
-    size_t elements;
-    pe_shape shape = rows;
-    /* The elements are checked before a flat shape multiplies them: it cannot overflow then. */
-    if (pe_array_elements(&rows, &elements))
-        shape = shape_of(layout, state->tokens, state->pairs);
-    for (size_t t = 0; t < layout->n_faces; t++) {
-        PE_TRY(pe_plan_add_tensor(out, layout->faces[t].name, dtype, &shape,
-                                  state->pairs * layout->width, why));
-    }
-    status = pe_rope_wave_plan(rope, PE_ROPE_ATTENDED, out, &state->wave, why);
-    if (status == PE_OK)
-        pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
-    return status;
-}
-
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
     pe_problem mistake;
     const pe_positions *positions = pe_values_positions(values, "positions");
-    pe_status status = pe_rope_read(values, out->tables, &rope, why);
+    const pe_status status = pe_rope_plan(values, out, &rope, why);
     if (status != PE_OK)
         return pe_rope_has_one_axis(values)
                    ? pe_problem_collect(status,
@@ -219,9 +175,29 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
         pe_values_choice(values, "pairing") == PE_PAIRING_INTERLEAVED)
         pe_plan_warn(out, "cache_layout=hf with pairing=interleaved repeats each angle twice in a "
                           "row, as no model of Hugging Face does; pairing=half is theirs");
-    status = plan_table(&rope, values, out, why);
-    pe_rope_free(&rope);
-    return status;
+    PE_TRY(pe_plan_begin(out, sizeof(table), fill, why));
+    table *state = out->state;
+    const cache_layout *layout = &layouts[pe_values_choice(values, "cache_layout")];
+    PE_TRY(pe_rope_axes_check(rope.axes, "positions", positions, why));
+    *state = (table){.axes = positions->shape.ndim > 1 ? rope.axes : NULL,
+                     .tokens = positions->shape.dim[positions->shape.ndim - 1],
+                     .pairing = rope.pairing,
+                     .pairs = rope.pairs,
+                     .layout = layout};
+    out->makes_parts = state->axes == NULL;
+    PE_TRY(pe_plan_positions(out, values, "positions", &state->positions, why));
+    const pe_shape rows = {2, {state->tokens, state->pairs * layout->width}};
+    size_t elements;
+    pe_shape shape = rows;
+    /* The elements are checked before a flat shape multiplies them: it cannot overflow then. */
+    if (pe_array_elements(&rows, &elements))
+        shape = shape_of(layout, state->tokens, state->pairs);
+    for (size_t t = 0; t < layout->n_faces; t++)
+        PE_TRY(pe_plan_add_tensor(out, layout->faces[t].name, pe_values_dtype(values), &shape,
+                                  state->pairs * layout->width, why));
+    PE_TRY(pe_rope_wave_plan(&rope, PE_ROPE_ATTENDED, out, &state->wave, why));
+    pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
+    return PE_OK;
 }
 
 static const pe_param own[] = {

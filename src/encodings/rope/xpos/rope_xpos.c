@@ -16,8 +16,6 @@
     "Sun et al. 2022, arXiv:2212.10554, section 3.2 and algorithm 1, as rotate_queries_and_keys "  \
     "in lucidrains/rotary-embedding-torch at 8bb4643d1c29f944c47d2e807452ac437689af18"
 
-extern const pe_param_set pe_rope_xpos_params; /* scale_base, center */
-
 /* The tables of powers of a pair. */
 static const uint16_t powers_work[] = {64};
 
@@ -31,7 +29,7 @@ static const pe_param xpos_params[] = {
              .max = PE_POSITION_LIMIT - 1, .fallback_text = "half the number of positions",
              .unit = "tokens", .help = "The position whose scale is 1.", .example = "0"),
 };
-const pe_param_set pe_rope_xpos_params = {xpos_params, PE_LEN(xpos_params)};
+static const pe_param_set xpos_set = {xpos_params, PE_LEN(xpos_params)};
 
 /* ---- what the resources share ---- */
 
@@ -105,15 +103,12 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
         .values = values,
         .rotation = {.rope = &rope, .positions = pe_rope_rotated_positions(values, tokens)},
         .positions = "positions"};
-    status = pe_rope_rotated_read(status, &answer, out->tables, &rope, why);
+    status = pe_rope_rotated_read(status, &answer, out, &rope, why);
     PE_TRY(status);
     pe_rope_warnings_add(&rope, NULL, out);
-    status = rope_xpos_read(values, &rope, answer.rotation.positions, &scale, why);
-    if (status == PE_OK) {
-        status = rotate(&answer, &scale, out, why);
-        pe_rope_xpos_scale_free(&scale);
-    }
-    pe_rope_free(&rope);
+    PE_TRY(rope_xpos_read(values, &rope, answer.rotation.positions, &scale, why));
+    status = rotate(&answer, &scale, out, why);
+    pe_rope_xpos_scale_free(&scale);
     return status;
 }
 
@@ -145,7 +140,7 @@ const pe_resource pe_rope_xpos = {
     .source = PE_ROPE_XPOS_SOURCE,
     .param_sets = {PE_PARAMS(vectors_params), &pe_rope_last_axis_params, &pe_params_model,
                    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
-                   &pe_rope_pair_params, &pe_rope_xpos_params, &pe_rope_seq_axis_params,
+                   &pe_rope_pair_params, &xpos_set, &pe_rope_seq_axis_params,
                    PE_PARAMS(positions_params), &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
@@ -215,37 +210,29 @@ static void release_scale(void *scale)
     pe_rope_xpos_scale_free(scale);
 }
 
-static pe_status plan_table(const pe_rope *rope, pe_values *values, pe_plan *out, pe_problem *why)
+static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
 {
+    pe_rope rope;
+    PE_TRY(pe_rope_plan(values, out, &rope, why));
+    pe_rope_warnings_add(&rope, NULL, out);
     const pe_dtype dtype = pe_values_dtype(values);
     const pe_positions *positions = pe_values_positions(values, "positions");
-    const pe_shape shape = {2, {positions->count, rope->pairs}};
+    const pe_shape shape = {2, {positions->count, rope.pairs}};
     PE_TRY(pe_plan_begin(out, sizeof(table), fill, why));
     table *state = out->state;
     out->makes_parts = true;
-    state->pairs = rope->pairs;
+    state->pairs = rope.pairs;
     for (size_t t = 0; t < TENSORS; t++)
-        PE_TRY(pe_plan_add_tensor(out, names[t], dtype, &shape, rope->pairs, why));
+        PE_TRY(pe_plan_add_tensor(out, names[t], dtype, &shape, rope.pairs, why));
     PE_TRY(pe_plan_set_work(out, SCALE, SCALE_WORK, why));
     pe_plan_owns(out, &state->scale, release_scale);
-    PE_TRY(rope_xpos_read(values, rope, positions, &state->scale, why));
+    PE_TRY(rope_xpos_read(values, &rope, positions, &state->scale, why));
     state->center = (double)pe_values_int(values, "center");
     PE_TRY(pe_plan_positions(out, values, "positions", &state->positions, why));
     PE_TRY(check_overflow(state, dtype, why));
-    pe_status status = pe_rope_wave_plan(rope, PE_ROPE_ATTENDED, out, &state->wave, why);
-    if (status == PE_OK)
-        pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
-    return status;
-}
-
-static pe_status plan_xpos_table(pe_values *values, pe_plan *out, pe_problem *why)
-{
-    pe_rope rope;
-    PE_TRY(pe_rope_read(values, out->tables, &rope, why));
-    pe_rope_warnings_add(&rope, NULL, out);
-    pe_status status = plan_table(&rope, values, out, why);
-    pe_rope_free(&rope);
-    return status;
+    PE_TRY(pe_rope_wave_plan(&rope, PE_ROPE_ATTENDED, out, &state->wave, why));
+    pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
+    return PE_OK;
 }
 
 static const pe_param own[] = {
@@ -269,8 +256,8 @@ const pe_resource pe_rope_xpos_table = {
     .labels = PE_LABELS({.axes = "positions, pair"}),
     .source = PE_ROPE_XPOS_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
-                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
-                   &pe_rope_xpos_params, PE_PARAMS(own), &pe_params_output_exact},
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params, &xpos_set,
+                   PE_PARAMS(own), &pe_params_output_exact},
     .nested = "rope_parameters",
-    .plan = plan_xpos_table,
+    .plan = plan_table,
 };
