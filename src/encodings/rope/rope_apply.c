@@ -8,7 +8,7 @@
 /* One call: what it needs besides the tensor. */
 typedef struct worker {
     const pe_rope_rotation *rotation;
-    pe_rope_axes_rows rows;
+    pe_rope_cos_sin rows;
     double *minus;   /* [pairs]: sines of the negative angle; backwards only */
     double *channel; /* [rotary_dim]: a vector; float32 and xPos only */
     double *scale;   /* [rows, pairs, 2] of the rows loaded, as hi + lo; xPos only */
@@ -21,22 +21,12 @@ typedef struct cos_sin {
 } cos_sin;
 
 /* The reference's order of operations: r(r(a cos) - r(b sin)), r(r(b cos) + r(a sin)). */
-static void rotate32(const worker *work, pe_dtype dtype, const cos_sin *by, unsigned char *x)
+static void turn32(double cos, double sin, double *x, double *y)
 {
-    const pe_rope *rope = work->rotation->rope;
-    double *channel = work->channel;
-    const bool half = rope->pairing == PE_PAIRING_HALF;
-    const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1;
-    pe_kernels_get()->widen(dtype, x, rope->rotary_dim, channel);
-    for (size_t i = 0; i < rope->pairs; i++) {
-        double *at = channel + i * step;
-        const float a = (float)at[0], b = (float)at[far], c = (float)by->cos[i],
-                    s = (float)by->sin[i];
-        const float ac = a * c, bs = b * s, bc = b * c, as = a * s;
-        at[0] = (double)(ac - bs);
-        at[far] = (double)(bc + as);
-    }
-    pe_kernels_get()->narrow(dtype, channel, rope->rotary_dim, x);
+    const float a = (float)*x, b = (float)*y, c = (float)cos, s = (float)sin;
+    const float ac = a * c, bs = b * s, bc = b * c, as = a * s;
+    *x = (double)(ac - bs);
+    *y = (double)(bc + as);
 }
 
 /* (a c + b s) (scale[0] + scale[1]), in double-double, rounded once */
@@ -48,21 +38,25 @@ static double scaled_sum(double a, double c, double b, double s, const double sc
     return product + (fma(sum, scale[0], -product) + (sum * scale[1] + rest * scale[0]));
 }
 
-static void rotate_scaled(const worker *work, pe_dtype dtype, const cos_sin *by,
-                          const double *scale, unsigned char *x)
+/* A vector, pair by pair; scale NULL: in float32. */
+static void rotate_pairs(const worker *work, pe_dtype dtype, const cos_sin *by, const double *scale,
+                         unsigned char *x)
 {
     const pe_rope *rope = work->rotation->rope;
-    double *channel = work->channel;
     const bool half = rope->pairing == PE_PAIRING_HALF;
     const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1;
-    pe_kernels_get()->widen(dtype, x, rope->rotary_dim, channel);
-    for (size_t i = 0; i < rope->pairs; i++) {
-        double *at = channel + i * step;
+    double *at = work->channel;
+    pe_kernels_get()->widen(dtype, x, rope->rotary_dim, at);
+    for (size_t i = 0; i < rope->pairs; i++, at += step) {
         const double a = at[0], b = at[far];
+        if (scale == NULL) {
+            turn32(by->cos[i], by->sin[i], &at[0], &at[far]);
+            continue;
+        }
         at[0] = scaled_sum(a, by->cos[i], -b, by->sin[i], scale + 2 * i);
         at[far] = scaled_sum(b, by->cos[i], a, by->sin[i], scale + 2 * i);
     }
-    pe_kernels_get()->narrow(dtype, channel, rope->rotary_dim, x);
+    pe_kernels_get()->narrow(dtype, work->channel, rope->rotary_dim, x);
 }
 
 /* Each part of the channels holds the next of the pairs. */
@@ -82,7 +76,7 @@ static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t co
     const pe_rope *rope = work->rotation->rope;
     cos_sin by;
     x += rope->rotary_offset * pe_dtype_bytes(dtype);
-    pe_rope_axes_at(&work->rows, r, &by.cos, &by.sin);
+    pe_rope_cos_sin_at(&work->rows, r, &by.cos, &by.sin);
     if (work->rotation->backwards) {
         for (size_t i = 0; i < rope->pairs; i++)
             work->minus[i] = -by.sin[i];
@@ -93,13 +87,11 @@ static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t co
         return;
     }
     const size_t vector = rope->head_dim * pe_dtype_bytes(dtype);
-    for (size_t v = 0; v < count; v++, x += vector) {
-        if (rope->float32)
-            rotate32(work, dtype, &by, x);
-        else
-            rotate_scaled(work, dtype, &by, work->scale + (r - work->scale_first) * 2 * rope->pairs,
-                          x);
-    }
+    const double *scale = NULL;
+    if (!rope->float32)
+        scale = work->scale + (r - work->scale_first) * 2 * rope->pairs;
+    for (size_t v = 0; v < count; v++, x += vector)
+        rotate_pairs(work, dtype, &by, scale, x);
 }
 
 static pe_status load_scales(worker *work, size_t first, size_t rows, pe_problem *why)
@@ -175,7 +167,7 @@ static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_probl
     unsigned char *x = array->data;
     for (size_t b = 0; b < batches; b++)
         for (size_t t = 0, got; t < n; t += got) {
-            PE_TRY(pe_rope_axes_load(&work->rows, b * n + t, n - t, &got, why));
+            PE_TRY(pe_rope_cos_sin_load(&work->rows, b * n + t, n - t, &got, why));
             PE_TRY(load_scales(work, b * n + t, got, why));
             for (size_t o = b * per; o < (b + 1) * per; o++) {
                 for (size_t u = t; u < t + got; u++)
@@ -193,14 +185,13 @@ pe_status pe_rope_apply_array(const pe_rope_rotation *rotation, size_t axis, pe_
     worker work = {.rotation = rotation,
                    .minus = malloc(rope->pairs * sizeof(double)),
                    .channel = malloc(rope->rotary_dim * sizeof(double))};
-    const pe_rope_cos_sin of = {
-        .tables = rope->tables, .wave = rotation->wave, .positions = rotation->positions};
-    pe_status status = pe_rope_axes_open(&work.rows, rotation->axes, &of, why);
+    pe_status status = pe_rope_cos_sin_open(&work.rows, rope->tables, rotation->wave,
+                                            rotation->axes, rotation->positions, why);
     if (status == PE_OK && (work.minus == NULL || work.channel == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)
         status = rotate_all(&work, axis, array, why);
-    pe_rope_axes_close(&work.rows);
+    pe_rope_cos_sin_close(&work.rows);
     free(work.minus);
     free(work.channel);
     free(work.scale);

@@ -3,7 +3,7 @@
 #ifndef PE_ENCODINGS_ROPE_ROPE_APPLY_H
 #define PE_ENCODINGS_ROPE_ROPE_APPLY_H
 
-#include "encodings/rope/rope_axes.h"
+#include "encodings/rope/rope_cos_sin.h"
 #include "encodings/rope/rope_xpos_scale.h"
 
 /** How the tokens of a tensor are rotated. Borrows everything. */

@@ -3,7 +3,7 @@
 #ifndef PE_ENCODINGS_ROPE_ROPE_AXES_H
 #define PE_ENCODINGS_ROPE_ROPE_AXES_H
 
-#include "encodings/rope/rope_cos_sin.h"
+#include "encodings/rope/rope.h"
 
 /** Pairs [first, first + count) turn by the position on `axis`, with frequencies at, at + 1, ... of
  * the set. */
@@ -50,29 +50,5 @@ typedef struct pe_rope_axes_spec {
  */
 pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_t rows, void *out,
                              pe_problem *why) PE_MUST_CHECK;
-
-/**
- * pe_rope_cos_sin of tokens that have a position for each axis: positions [axes, ...]. Without axes
- * (NULL), or with one position for all of them, it is a plain pe_rope_cos_sin, and pair i has
- * frequency i.
- *
- * Does not move: its rows point to its positions. Release with pe_rope_axes_close.
- */
-typedef struct pe_rope_axes_rows {
-    const pe_rope_axes *axes;
-    pe_rope_cos_sin rows[PE_ROPE_AXES_MAX];
-    pe_positions view[PE_ROPE_AXES_MAX]; /* borrowed */
-    double *mixed;                       /* cosines [pairs], then sines */
-    size_t pairs;
-} pe_rope_axes_rows;
-
-/** of: tables, wave and positions. */
-pe_status pe_rope_axes_open(pe_rope_axes_rows *rows, const pe_rope_axes *axes,
-                            const pe_rope_cos_sin *of, pe_problem *why) PE_MUST_CHECK;
-pe_status pe_rope_axes_load(pe_rope_axes_rows *rows, size_t first, size_t most, size_t *got,
-                            pe_problem *why) PE_MUST_CHECK;
-void pe_rope_axes_at(const pe_rope_axes_rows *rows, size_t r, const double **cos,
-                     const double **sin);
-void pe_rope_axes_close(pe_rope_axes_rows *rows);
 
 #endif

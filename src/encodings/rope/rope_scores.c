@@ -98,11 +98,13 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     worker work = {.state = state,
                    .query = malloc(state->rope.head_dim * sizeof(double)),
                    .key = malloc(state->rope.head_dim * sizeof(double))};
-    work.rows = (pe_rope_cos_sin){
-        .tables = state->rope.tables, .wave = &state->wave, .positions = &work.delta};
-    work.query_rows = (pe_rope_cos_sin){
-        .tables = state->rope.tables, .wave = &state->bare, .positions = &state->query_at};
+    pe_tables *tables = state->rope.tables;
     pe_status status = pe_positions_copy(&state->key_at, &work.delta, why);
+    if (status == PE_OK)
+        status = pe_rope_cos_sin_open(&work.rows, tables, &state->wave, NULL, &work.delta, why);
+    if (status == PE_OK)
+        status = pe_rope_cos_sin_open(&work.query_rows, tables, &state->bare, NULL,
+                                      &state->query_at, why);
     if (status == PE_OK && (work.query == NULL || work.key == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)
