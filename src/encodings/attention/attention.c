@@ -111,12 +111,17 @@ pe_status pe_scores_norm_max(const pe_array *array, double *out, pe_problem *why
     return PE_OK;
 }
 
-static bool all_finite(pe_dtype dtype, const unsigned char *at, size_t n)
+bool pe_scores_finite(pe_dtype dtype, const void *data, size_t n)
 {
-    const size_t bytes = pe_dtype_bytes(dtype);
+    double wide[512];
+    const unsigned char *at = data;
     bool finite = true;
-    for (size_t i = 0; i < n; i++)
-        finite &= isfinite(pe_dtype_load(dtype, at + i * bytes)) != 0;
+    for (size_t done = 0; done < n && finite; done += PE_LEN(wide)) {
+        const size_t count = n - done < PE_LEN(wide) ? n - done : PE_LEN(wide);
+        pe_kernels_get()->widen(dtype, at + done * pe_dtype_bytes(dtype), count, wide);
+        for (size_t j = 0; j < count; j++)
+            finite &= isfinite(wide[j]) != 0;
+    }
     return finite;
 }
 
@@ -138,7 +143,7 @@ pe_status pe_scores_check(const pe_plan *plan, const pe_array *x, const pe_array
         const size_t left = tensor->units - first, n = left < most ? left : most;
         const pe_region region = pe_plan_units(plan, 0, first, n);
         status = plan->fill(plan, &region, some, why);
-        if (status == PE_OK && !all_finite(tensor->dtype, some, n * tensor->unit))
+        if (status == PE_OK && !pe_scores_finite(tensor->dtype, some, n * tensor->unit))
             status = pe_fail(why, PE_INVALID_PARAMETER, where, "a score overflows %s",
                              pe_dtype_name(tensor->dtype));
     }

@@ -16,6 +16,9 @@ double pe_scores_dot(const double *x, const double *y, size_t n);
  * overflows.   Errors  OVERLOADED (memory). */
 pe_status pe_scores_norm_max(const pe_array *array, double *out, pe_problem *why) PE_MUST_CHECK;
 
+/** Are all of these numbers finite? */
+bool pe_scores_finite(pe_dtype dtype, const void *data, size_t n);
+
 /**
  * Before anything is answered: is all of the plan's first tensor finite? |x . y| <= |x| |y|, and
  * mostly that, times `amplitude`, settles it. What it does not clear is computed once here and again

@@ -360,15 +360,6 @@ static bool is_square(size_t n)
     return n > 0 && side_of(n) * side_of(n) == n;
 }
 
-/* A table of nothing but patches has none. */
-static void derive_extra(pe_values *values, size_t rows, const grid *source)
-{
-    const bool all = source != NULL ? source->height * source->width == rows
-                                    : is_square(rows) && !is_square(rows - 1);
-    if (!pe_values_present(values, "extra_tokens"))
-        pe_values_set_int(values, "extra_tokens", all ? 0 : 1);
-}
-
 static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe_problem *why)
 {
     const size_t n = rows->shape.dim[0];
@@ -390,16 +381,21 @@ static pe_status plan_table(pe_values *values, const pe_learned_rows *table, pe_
     const bool derived = !pe_values_present(values, "source_grid");
     if (!derived)
         PE_TRY(read_grid(values, "source_grid", &s->source, why));
-    derive_extra(values, rows->shape.dim[0], derived ? NULL : &s->source);
+    /* A table of nothing but patches has no extra tokens. */
+    const size_t n = rows->shape.dim[0];
+    const bool all =
+        derived ? is_square(n) && !is_square(n - 1) : s->source.height * s->source.width == n;
+    if (!pe_values_present(values, "extra_tokens"))
+        pe_values_set_int(values, "extra_tokens", all ? 0 : 1);
     s->extra = pe_values_size(values, "extra_tokens");
     if (derived)
         PE_TRY(derive_source(rows, s->extra, &s->source, why));
     PE_TRY(read_grid(values, "target_grid", &s->target, why));
-    if (s->extra + s->source.height * s->source.width != rows->shape.dim[0])
+    if (s->extra + s->source.height * s->source.width != n)
         return pe_fail(why, PE_INVALID_PARAMETER, "source_grid",
                        "source_grid must, with extra_tokens, account for the table's %zu rows, "
                        "got %zu * %zu + %zu",
-                       rows->shape.dim[0], s->source.height, s->source.width, s->extra);
+                       n, s->source.height, s->source.width, s->extra);
     PE_TRY(set_grid(values, "source_grid", &s->source, why));
     PE_TRY(set_grid(values, "target_grid", &s->target, why));
     const size_t asked = pe_values_choice(values, "mode");

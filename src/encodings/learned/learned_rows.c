@@ -92,13 +92,6 @@ pe_status pe_learned_open(const pe_values *values, pe_tables *tables, pe_plan *p
     return PE_OK;
 }
 
-static bool overflows(double value, pe_dtype dtype)
-{
-    unsigned char rounded[sizeof(double)];
-    pe_dtype_store(dtype, value, rounded);
-    return isinf(pe_dtype_load(dtype, rounded));
-}
-
 pe_status pe_learned_dtype(pe_values *values, const pe_learned_rows *table, double largest,
                            pe_dtype *out, pe_problem *why)
 {
@@ -107,7 +100,9 @@ pe_status pe_learned_dtype(pe_values *values, const pe_learned_rows *table, doub
         dtype->choice = (size_t)table->rows->dtype;
     dtype->present = true;
     *out = (pe_dtype)dtype->choice;
-    if (overflows(largest, *out))
+    unsigned char rounded[sizeof(double)];
+    pe_dtype_store(*out, largest, rounded);
+    if (isinf(pe_dtype_load(*out, rounded)))
         return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
                        "numbers up to %.9g overflow %s, whose largest is %.9g", largest,
                        pe_dtype_name(*out), pe_dtype_max(*out));

@@ -48,17 +48,7 @@ static int compare_exactly(const scale *s, unsigned long n, unsigned long k)
     return sign;
 }
 
-/* at: threshold k within 2^-128; off: scratch. */
-static int64_t edge_of(const scale *s, mpfr_srcptr at, unsigned long k, mpfr_ptr off)
-{
-    const unsigned long n = mpfr_get_ui(at, MPFR_RNDN);
-    mpfr_ui_sub(off, n, at, MPFR_RNDN);
-    const bool near = mpfr_zero_p(off) != 0 || mpfr_get_exp(off) <= -GUARD_BITS;
-    const int sign = near ? compare_exactly(s, n, k) : mpfr_sgn(off);
-    return (int64_t)n + (sign < 0 || (s->strict && sign == 0));
-}
-
-/* The edges as far as `farthest`; returns how many. */
+/* The edges as far as `farthest`; returns how many. at: threshold k within 2^-128. */
 static size_t find_edges(const scale *s, int64_t farthest, int64_t *edge)
 {
     size_t n = 0;
@@ -71,8 +61,13 @@ static size_t find_edges(const scale *s, int64_t farthest, int64_t *edge)
     for (unsigned long k = 0; k < s->to; k++, mpfr_mul(at, at, step, MPFR_RNDN)) {
         if (mpfr_cmp_si(at, farthest + 1) > 0)
             break;
-        if (k >= s->from)
-            edge[n++] = edge_of(s, at, k, off);
+        if (k < s->from)
+            continue;
+        const unsigned long whole = mpfr_get_ui(at, MPFR_RNDN);
+        mpfr_ui_sub(off, whole, at, MPFR_RNDN);
+        const bool near = mpfr_zero_p(off) != 0 || mpfr_get_exp(off) <= -GUARD_BITS;
+        const int sign = near ? compare_exactly(s, whole, k) : mpfr_sgn(off);
+        edge[n++] = (int64_t)whole + (sign < 0 || (s->strict && sign == 0));
     }
     mpfr_clears(at, step, off, (mpfr_ptr)NULL);
     return n;

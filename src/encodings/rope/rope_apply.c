@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "encodings/attention/attention.h"
+
 /* One call: what it needs besides the tensor. */
 typedef struct worker {
     const pe_rope_rotation *rotation;
@@ -59,16 +61,6 @@ static void rotate_pairs(const worker *work, pe_dtype dtype, const cos_sin *by, 
     pe_kernels_get()->narrow(dtype, work->channel, rope->rotary_dim, x);
 }
 
-/* Each part of the channels holds the next of the pairs. */
-static void rotate_parts(const pe_rope *rope, pe_dtype dtype, const cos_sin *by, size_t count,
-                         unsigned char *x)
-{
-    const size_t parts = rope->parts > 1 ? rope->parts : 1, pairs = rope->pairs / parts;
-    for (size_t p = 0; p < parts; p++, x += 2 * pairs * pe_dtype_bytes(dtype))
-        pe_kernels_get()->rotate(dtype, rope->pairing, pairs, by->cos + p * pairs,
-                                 by->sin + p * pairs, count, rope->head_dim, x, x);
-}
-
 /* Rotate `count` consecutive vectors by row r. */
 static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t count,
                          unsigned char *x)
@@ -83,7 +75,11 @@ static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t co
         by.sin = work->minus;
     }
     if (!rope->float32 && work->rotation->xpos == NULL) {
-        rotate_parts(rope, dtype, &by, count, x);
+        /* Each part of the channels holds the next of the pairs. */
+        const size_t parts = rope->parts > 1 ? rope->parts : 1, pairs = rope->pairs / parts;
+        for (size_t p = 0; p < parts; p++, x += 2 * pairs * pe_dtype_bytes(dtype))
+            pe_kernels_get()->rotate(dtype, rope->pairing, pairs, by.cos + p * pairs,
+                                     by.sin + p * pairs, count, rope->head_dim, x, x);
         return;
     }
     const size_t vector = rope->head_dim * pe_dtype_bytes(dtype);
@@ -122,26 +118,12 @@ static size_t product(const pe_shape *shape, size_t from, size_t to)
     return elements;
 }
 
-static bool all_finite(pe_dtype dtype, const void *data, size_t n)
-{
-    double wide[512];
-    const unsigned char *at = data;
-    bool finite = true;
-    for (size_t done = 0; done < n && finite; done += PE_LEN(wide)) {
-        const size_t count = n - done < PE_LEN(wide) ? n - done : PE_LEN(wide);
-        pe_kernels_get()->widen(dtype, at + done * pe_dtype_bytes(dtype), count, wide);
-        for (size_t j = 0; j < count; j++)
-            finite &= isfinite(wide[j]) != 0;
-    }
-    return finite;
-}
-
 /* Tokens that have been turned, one behind the other. */
 static pe_status check_finite(const worker *work, const pe_array *array, const void *x,
                               size_t bytes, pe_problem *why)
 {
     const char *name = work->rotation->finite;
-    if (name == NULL || all_finite(array->dtype, x, bytes / pe_dtype_bytes(array->dtype)))
+    if (name == NULL || pe_scores_finite(array->dtype, x, bytes / pe_dtype_bytes(array->dtype)))
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, name,
                    "a turned channel of %s overflows %s, or one that came is not finite", name,

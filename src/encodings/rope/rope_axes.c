@@ -153,14 +153,6 @@ static pe_status mix_chunk(const mixer *m, size_t rows, char *out, pe_problem *w
     return PE_OK;
 }
 
-static bool allocate(mixer *m)
-{
-    m->at = calloc(m->axes->n * m->most, sizeof *m->at);
-    m->dense = calloc(m->most * 2 * m->n, m->item);
-    m->source = calloc(m->most, sizeof *m->source);
-    return m->at != NULL && m->dense != NULL && m->source != NULL;
-}
-
 pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_t rows, void *out,
                              pe_problem *why)
 {
@@ -172,7 +164,12 @@ pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_
                .item = pe_dtype_bytes(table->dtype)};
     m.most = m.n < CHUNK / CHUNK_ROWS ? CHUNK_ROWS : m.n < CHUNK ? CHUNK / m.n : 1;
     m.most = pe_size_min(m.most, rows);
-    pe_status status = allocate(&m) ? PE_OK : pe_fail_memory(why);
+    m.at = calloc(m.axes->n * m.most, sizeof *m.at);
+    m.dense = calloc(m.most * 2 * m.n, m.item);
+    m.source = calloc(m.most, sizeof *m.source);
+    pe_status status = PE_OK;
+    if (m.at == NULL || m.dense == NULL || m.source == NULL)
+        status = pe_fail_memory(why);
     char *to = out;
     for (size_t done = 0, some; done < rows && status == PE_OK; done += some) {
         some = rows - done < m.most ? rows - done : m.most;

@@ -93,12 +93,6 @@ static pe_status check_grid(const placing *p, size_t kind, const double *grid, p
     return PE_OK;
 }
 
-/* Has each row of an image a token more, which ends it? */
-static bool ends_rows(const placing *p)
-{
-    return p->variant == PE_VARIANT_XDROPE || p->variant == PE_VARIANT_HY_V4_VL;
-}
-
 /* The grid must have as many tokens as the run says; those beyond it are sounds. */
 static pe_status fit_length(pe_token_run *from, pe_mrope_place *run, pe_problem *why)
 {
@@ -133,7 +127,9 @@ static pe_status count_tokens(placing *p, pe_token_run *from, pe_mrope_place *ru
         const pe_status status = check_grid(p, kind, grid, why);
         run->course = p->variant == PE_VARIANT_XDROPE ? PE_MROPE_IMAGE : PE_MROPE_GRID;
         run->height = (size_t)grid[1] / p->merge;
-        run->width = (size_t)grid[2] / p->merge + (ends_rows(p) ? 1 : 0);
+        /* A token more ends each row of an image. */
+        run->width = (size_t)grid[2] / p->merge +
+                     (p->variant == PE_VARIANT_XDROPE || p->variant == PE_VARIANT_HY_V4_VL);
         run->frames = take_frames(p, kind, row);
         if (p->variant == PE_VARIANT_HY_V4_VL)
             run->block = run->height > run->width ? run->height : run->width;
@@ -154,16 +150,6 @@ static pe_status count_tokens(placing *p, pe_token_run *from, pe_mrope_place *ru
     run->course = from->choice == PE_RUN_JOINT ? PE_MROPE_JOINT : PE_MROPE_LINE;
     run->tokens = (size_t)from->length;
     return PE_OK;
-}
-
-/* Each chunk must have a frame: where one has none, upstream cuts the next frame into pieces. */
-static pe_status check_chunks(const placing *p, pe_mrope_place *run, pe_problem *why)
-{
-    run->chunk = p->chunk;
-    if (p->chunk == 0 || run->seconds * run->speed <= (double)p->chunk)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "seconds_per_chunk",
-                   "seconds_per_chunk must be at least the time between frames");
 }
 
 /* How far the frames of a grid reach within a run; infinity where time goes out of bounds. */
@@ -203,7 +189,11 @@ static pe_status place_run(placing *p, pe_token_run *from, pe_mrope_place *run, 
     *run = (pe_mrope_place){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
     PE_TRY(count_tokens(p, from, run, why));
     if (from->choice == PE_RUN_AUDIO_VIDEO)
-        PE_TRY(check_chunks(p, run, why));
+        run->chunk = p->chunk;
+    /* Each chunk must have a frame: where one has none, upstream cuts the next frame into pieces. */
+    if (run->chunk != 0 && run->seconds * run->speed > (double)run->chunk)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seconds_per_chunk",
+                       "seconds_per_chunk must be at least the time between frames");
     double last;
     const double most = reach(p, run, &last);
     if (most > PE_TOKEN_RUN_MAX - p->next)

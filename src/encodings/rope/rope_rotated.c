@@ -181,21 +181,20 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
     return PE_OK;
 }
 
-static pe_status fit(const pe_rope_rotated *answer, const char *name, pe_problem *why)
-{
-    size_t axis;
-    PE_TRY(seq_axis(answer->values, name, &axis, why));
-    return check_positions(answer, name, axis, why);
-}
-
 static pe_status fits(const pe_rope_rotated *answer, const char *const *names, size_t n,
                       pe_problem *why)
 {
     pe_problem mistake;
     pe_status status = PE_OK;
-    for (size_t t = 0; t < n; t++)
-        if (pe_values_present(answer->values, names[t]))
-            status = PE_ALSO(status, fit(answer, names[t], &mistake));
+    for (size_t t = 0; t < n; t++) {
+        size_t axis;
+        if (!pe_values_present(answer->values, names[t]))
+            continue;
+        pe_status fit = seq_axis(answer->values, names[t], &axis, &mistake);
+        if (fit == PE_OK)
+            fit = check_positions(answer, names[t], axis, &mistake);
+        status = PE_ALSO(status, fit);
+    }
     return status;
 }
 
@@ -214,13 +213,6 @@ pe_status pe_rope_rotated_read(pe_status so_far, const pe_rope_rotated *answer, 
 #define TOKEN_WORK 28
 #define SCALE_WORK 10
 
-static uint64_t element_work(const pe_rope_rotation *by, const pe_array *array)
-{
-    const size_t width = array->shape.dim[array->shape.ndim - 1];
-    const uint64_t scales = by->xpos != NULL ? by->positions->count * by->rope->pairs : 0;
-    return 1 + TOKEN_WORK / width + SCALE_WORK * scales / (array->elements + 1);
-}
-
 pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, const char *shown,
                               pe_plan *plan, pe_problem *why)
 {
@@ -232,7 +224,11 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
         PE_TRY(pe_plan_begin(plan, sizeof(rotated), fill, why));
     PE_TRY(pe_plan_add_tensor(plan, shown, given->dtype, &given->shape, 1, why));
     pe_rope_rotation rotation = answer->rotation;
-    PE_TRY(pe_plan_set_work(plan, plan->n_tensors - 1, element_work(&rotation, given), why));
+    const size_t width = given->shape.dim[given->shape.ndim - 1];
+    const uint64_t scales =
+        rotation.xpos != NULL ? rotation.positions->count * rotation.rope->pairs : 0;
+    const uint64_t work = 1 + TOKEN_WORK / width + SCALE_WORK * scales / (given->elements + 1);
+    PE_TRY(pe_plan_set_work(plan, plan->n_tensors - 1, work, why));
     pe_array *array = &((rotated *)plan->state)->array[plan->n_tensors - 1];
     pe_plan_take(plan, answer->values, name, array);
     rotation.finite = name;

@@ -121,19 +121,13 @@ double pe_rope_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, 
     return pe_exact_round(dtype, eval, values, i);
 }
 
-/* Values round to infinity from 65520 on, halfway past 65504. */
-static bool overflows_half(const pe_spectrum_values *values, size_t i)
-{
-    return isinf(pe_rope_spectrum_value(values, PE_FLOAT16, i)) && !stands_still(values->wave, i);
-}
-
 /* No value overflows the other types: the bounds of the parameters keep all below
  * 2 pi * 1e12 * 1e18 * 1e6. */
 pe_status pe_rope_spectrum_check(const pe_spectrum_values *values, const char *name, pe_dtype dtype,
                                  size_t pairs, pe_problem *why)
 {
     for (size_t i = 0; dtype == PE_FLOAT16 && i < pairs; i++)
-        if (overflows_half(values, i))
+        if (isinf(pe_rope_spectrum_value(values, PE_FLOAT16, i)) && !stands_still(values->wave, i))
             return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
                            "%s of pair %zu overflows float16, whose largest value is 65504", name,
                            i);

@@ -74,15 +74,6 @@ static const cache_layout layouts[] = {
      .flat = true},
 };
 
-static pe_shape shape_of(const cache_layout *layout, size_t positions, size_t pairs)
-{
-    if (layout->flat)
-        return (pe_shape){2, {1, positions * pairs * 2}};
-    if (layout->complex_axis)
-        return (pe_shape){3, {positions, pairs, 2}};
-    return (pe_shape){2, {positions, pairs * layout->width}};
-}
-
 static pe_wave_layout wave_layout(const table *state, const face *shown)
 {
     const cache_layout *layout = state->layout;
@@ -186,12 +177,13 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
                      .layout = layout};
     out->makes_parts = state->axes == NULL;
     PE_TRY(pe_plan_positions(out, values, "positions", &state->positions, why));
-    const pe_shape rows = {2, {state->tokens, state->pairs * layout->width}};
+    pe_shape shape = {2, {state->tokens, state->pairs * layout->width}};
     size_t elements;
-    pe_shape shape = rows;
     /* The elements are checked before a flat shape multiplies them: it cannot overflow then. */
-    if (pe_array_elements(&rows, &elements))
-        shape = shape_of(layout, state->tokens, state->pairs);
+    if (layout->flat && pe_array_elements(&shape, &elements))
+        shape = (pe_shape){2, {1, elements}};
+    if (layout->complex_axis)
+        shape = (pe_shape){3, {state->tokens, state->pairs, 2}};
     for (size_t t = 0; t < layout->n_faces; t++)
         PE_TRY(pe_plan_add_tensor(out, layout->faces[t].name, pe_values_dtype(values), &shape,
                                   state->pairs * layout->width, why));

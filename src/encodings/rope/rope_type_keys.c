@@ -44,15 +44,6 @@ static pe_status check_key(const pe_values *values, const pe_rope_type *type, pe
     return PE_OK;
 }
 
-static pe_status check_given(const pe_values *values, const pe_rope_type *type, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    pe_problem mistake;
-    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
-        status = PE_ALSO(status, check_key(values, type, k, &mistake));
-    return status;
-}
-
 /* An absent length is max_position_embeddings. */
 static pe_status fill_length(pe_values *values, const pe_rope_type *type, pe_rope_key length,
                              pe_problem *why)
@@ -85,15 +76,6 @@ static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_p
     for (size_t l = 0; l < PE_LEN(lengths); l++)
         status = PE_ALSO(status, fill_length(values, type, lengths[l], &mistake));
     return status;
-}
-
-static double number_of(const pe_values *values, const char *name)
-{
-    const pe_value *value = pe_values_find(values, name);
-    const pe_param *param = value->param;
-    if (param->kind == PE_KIND_BOOL)
-        return value->truth ? 1 : 0;
-    return param->kind == PE_KIND_INT ? (double)value->integer : value->real;
 }
 
 static pe_status check_list(const pe_values *values, const char *name, size_t pairs,
@@ -149,7 +131,9 @@ size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type,
 pe_status pe_rope_type_keys_check(pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
     pe_problem mistake;
-    const pe_status status = check_given(values, type, why);
+    pe_status status = PE_OK;
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
+        status = PE_ALSO(status, check_key(values, type, k, &mistake));
     return PE_ALSO(status, fill_defaults(values, type, &mistake));
 }
 
@@ -159,9 +143,13 @@ pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
         if (!reads(formula->type, k) || !pe_values_present(values, pe_rope_key_name(k)))
             continue;
+        const pe_value *value = pe_values_find(values, pe_rope_key_name(k));
+        const pe_param_kind kind = value->param->kind;
         formula->given |= PE_ROPE_BIT(k);
         if (k != PE_ROPE_SHORT_FACTOR && k != PE_ROPE_LONG_FACTOR)
-            formula->key[k] = number_of(values, pe_rope_key_name(k));
+            formula->key[k] = kind == PE_KIND_BOOL  ? (value->truth ? 1 : 0)
+                              : kind == PE_KIND_INT ? (double)value->integer
+                                                    : value->real;
     }
     /* Copy the lists into a formula that has room for them. */
     pe_problem mistake;

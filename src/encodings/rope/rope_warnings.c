@@ -5,11 +5,6 @@
 #include "encodings/rope/rope.h"
 #include "plan/plan.h"
 
-static bool is_float32(double position)
-{
-    return (double)(float)position == position;
-}
-
 /* The first position of a range or a list that is no float32. Of a range the two at each end are
  * enough: where two neighbours are float32, so are all positions nearer to 0. */
 static bool find_lost(const pe_positions *positions, double *lost)
@@ -19,7 +14,7 @@ static bool find_lost(const pe_positions *positions, double *lost)
     const bool range = positions->list == NULL;
     for (size_t r = 0; r < (range ? PE_LEN(ends) : n); r++) {
         *lost = pe_positions_at(positions, range ? ends[r] : r);
-        if (!is_float32(*lost) && *lost == floor(*lost))
+        if ((double)(float)*lost != *lost && *lost == floor(*lost))
             return true;
     }
     return false;

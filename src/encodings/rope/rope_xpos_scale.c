@@ -35,19 +35,14 @@ typedef struct element {
     const pe_xpos_distance *n;
 } element;
 
-/* (10 i + 2 d) / (7 d): zeta_i with gamma = 2/5 as one fraction. */
-static void zeta_of(const pe_xpos_powers *of, size_t i, mpfr_ptr out)
-{
-    mpfr_set_d(out, 10 * (double)i + 2 * of->dim, MPFR_RNDN);
-    mpfr_div_d(out, out, 7 * of->dim, MPFR_RNDN);
-}
-
 /* zeta_i^(n / base) */
 static void power(const pe_xpos_powers *of, size_t i, const pe_xpos_distance *n, mpfr_ptr out)
 {
     mpfr_t zeta, exponent;
     mpfr_inits2(mpfr_get_prec(out) + GUARD, zeta, exponent, (mpfr_ptr)0);
-    zeta_of(of, i, zeta);
+    /* (10 i + 2 d) / (7 d): zeta_i with gamma = 2/5 as one fraction. */
+    mpfr_set_d(zeta, 10 * (double)i + 2 * of->dim, MPFR_RNDN);
+    mpfr_div_d(zeta, zeta, 7 * of->dim, MPFR_RNDN);
     mpfr_set_d(exponent, n->part.lo, MPFR_RNDN);
     mpfr_add_d(exponent, exponent, n->part.hi, MPFR_RNDN);
     mpfr_add_d(exponent, exponent, n->whole, MPFR_RNDN);
@@ -204,14 +199,6 @@ static void make_powers(const void *formula, void *out)
     }
 }
 
-/* scale_i(part) = e^(-part decline_i) */
-static pe_fixed128 part_power(const pe_xpos_scale *scale, size_t i, pe_pair part)
-{
-    pe_fixed128 result = pe_softmax_exp(pe_pair_mul(part, scale->decline[i]));
-    result.err = PART_ERR;
-    return result;
-}
-
 /* The product of the powers whose levels are the bits of |whole|, and that of the part; n is not
  * 0. */
 static pe_fixed128 product(const pe_xpos_scale *scale, size_t i, const pe_xpos_distance *n)
@@ -220,8 +207,10 @@ static pe_fixed128 product(const pe_xpos_scale *scale, size_t i, const pe_xpos_d
     uint64_t bits = (uint64_t)fabs(n->whole);
     bool first = n->part.hi == 0;
     pe_fixed128 result = {0};
-    if (!first)
-        result = part_power(scale, i, n->part);
+    if (!first) { /* scale_i(part) = e^(-part decline_i) */
+        result = pe_softmax_exp(pe_pair_mul(n->part, scale->decline[i]));
+        result.err = PART_ERR;
+    }
     for (; bits != 0; bits >>= 1, level++) {
         if ((bits & 1) == 0)
             continue;

@@ -110,15 +110,6 @@ static void eval_frequency(const void *context, size_t i, mpfr_ptr theta)
     mpfr_clear(factor);
 }
 
-static pe_status check_shift(double half, double freq_shift, size_t n, pe_problem *why)
-{
-    if (freq_shift == 0 || n <= 1 || half > freq_shift)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "freq_shift",
-                   "freq_shift must be below the number of frequencies, which is %zu, got %.17g", n,
-                   freq_shift);
-}
-
 static double real_or(const pe_values *values, const char *name, double otherwise)
 {
     return pe_values_present(values, name) ? pe_values_real(values, name) : otherwise;
@@ -171,7 +162,12 @@ pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_s
     const bool together = sines == cosines;
     out->waves[0].layout = (pe_wave_layout){stride, sin_at, together ? cos_at : -1, out->width};
     out->waves[1].layout = (pe_wave_layout){stride, -1, cos_at, out->width};
-    pe_status status = check_shift(f.half, f.freq_shift, cosines, why);
+    pe_status status = PE_OK;
+    if (f.freq_shift != 0 && cosines > 1 && f.half <= f.freq_shift)
+        status = pe_fail(why, PE_INVALID_PARAMETER, "freq_shift",
+                         "freq_shift must be below the number of frequencies, which is %zu, got "
+                         "%.17g",
+                         cosines, f.freq_shift);
     for (size_t k = 0; k < PE_LEN(counts) && status == PE_OK; k++) {
         /* The set of the first n frequencies. */
         const size_t n = counts[k];

@@ -111,19 +111,14 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 
 /* ---- the plan ---- */
 
-static pe_status check_width(const pe_values *values, pe_problem *why)
-{
-    const int64_t width = pe_values_int(values, "d_model");
-    if (width % 2 == 0)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %lld",
-                   (long long)width);
-}
-
 static pe_status plan_relative(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_problem mistake;
-    pe_status status = check_width(values, why);
+    const size_t width = pe_values_size(values, "d_model");
+    pe_status status = PE_OK;
+    if (width % 2 != 0)
+        status =
+            pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %zu", width);
     status = PE_ALSO(status, pe_relative_lengths(values, &mistake));
     PE_TRY(pe_problem_collect(
         status, drop_unread(values, pe_values_choice(values, "variant"), &mistake), &mistake, why));
@@ -135,7 +130,6 @@ static pe_status plan_relative(pe_values *values, pe_plan *out, pe_problem *why)
                      pe_values_choice(values, "attn_type") == UNI;
     const int64_t farthest = variant == XLNET ? keys : keys - 1;
     const int64_t nearest = variant == TRANSFORMER_XL || uni ? 0 : after;
-    const size_t width = pe_values_size(values, "d_model");
     const size_t rows = (size_t)(farthest - nearest + 1);
     const pe_shape line = {1, {rows}}, table = {2, {rows, width}};
     PE_TRY(pe_plan_add_tensor(out, "distances", PE_INT32, &line, 1, why));

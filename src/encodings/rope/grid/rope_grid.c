@@ -89,14 +89,6 @@ const pe_param_set pe_rope_grid_params = {grid_params, PE_LEN(grid_params)};
 
 /* ---- pairs and frequencies ---- */
 
-/* The frequency of the j-th pair of an axis, in the set. */
-static uint32_t frequency_at(const pe_grid *grid, size_t axis, size_t j)
-{
-    if (grid->convention->split)
-        return (uint32_t)(2 * j + axis);
-    return (uint32_t)(by_sides(grid->convention) ? axis * grid->pairs / 2 + j : j);
-}
-
 pe_rope_axes *pe_rope_grid_axes(const pe_grid *grid)
 {
     const pe_grid_convention *c = grid->convention;
@@ -108,7 +100,11 @@ pe_rope_axes *pe_rope_grid_axes(const pe_grid *grid)
         for (size_t p = 0; p < pairs; p++) {
             const size_t which = c->alternate ? p % 2 : p / (pairs / 2);
             axis[p] = (unsigned char)(which ^ c->first);
-            at[p] = frequency_at(grid, axis[p], c->alternate ? p / 2 : p % (pairs / 2));
+            /* The frequency of the j-th pair of an axis, in the set. */
+            const size_t j = c->alternate ? p / 2 : p % (pairs / 2);
+            at[p] = (uint32_t)(c->split      ? 2 * j + axis[p]
+                               : by_sides(c) ? axis[p] * pairs / 2 + j
+                                             : j);
         }
         axes = pe_rope_axes_make(PE_GRID_AXES, pairs, axis, at);
     }

@@ -20,23 +20,6 @@ static pe_status check_patches(const pe_values *values, const pe_grid *grid, siz
                    tokens, grid->patches.count);
 }
 
-/* What the rotation borrows. */
-typedef struct borrowed {
-    pe_rope rope;
-    pe_positions positions;
-    pe_shared_wave wave;
-    pe_rope_axes *axes;
-} borrowed;
-
-static pe_status borrow(const pe_grid *grid, pe_tables *tables, borrowed *out, pe_problem *why)
-{
-    out->axes = pe_rope_grid_axes(grid);
-    if (out->axes == NULL)
-        return pe_fail_memory(why);
-    PE_TRY(pe_rope_grid_positions(grid, false, &out->positions, why));
-    return pe_rope_grid_wave(grid, tables, &out->wave, why);
-}
-
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_grid grid;
@@ -48,25 +31,32 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     if (!pairing->present)
         pairing->choice = pe_rope_grid_pairing(&grid);
     pairing->present = true;
-    borrowed of = {.rope = {.tables = out->tables,
-                            .head_dim = grid.head_dim,
-                            .rotary_dim = grid.head_dim,
-                            .pairs = grid.pairs,
-                            .parts = pe_rope_grid_parts(&grid),
-                            .pairing = (pe_pairing)pairing->choice}};
-    pe_status status = borrow(&grid, out->tables, &of, why);
+    const pe_rope rope = {.tables = out->tables,
+                          .head_dim = grid.head_dim,
+                          .rotary_dim = grid.head_dim,
+                          .pairs = grid.pairs,
+                          .parts = pe_rope_grid_parts(&grid),
+                          .pairing = (pe_pairing)pairing->choice};
+    pe_positions positions;
+    pe_shared_wave wave;
+    pe_rope_axes *axes = pe_rope_grid_axes(&grid);
+    if (axes == NULL)
+        return pe_fail_memory(why);
+    pe_plan_owns(out, axes, free);
     const pe_rope_rotated answer = {.values = values,
-                                    .rotation = {.rope = &of.rope,
-                                                 .wave = &of.wave,
-                                                 .positions = &of.positions,
+                                    .rotation = {.rope = &rope,
+                                                 .wave = &wave,
+                                                 .positions = &positions,
                                                  .backwards = pe_values_bool(values, "inverse"),
-                                                 .axes = of.axes},
+                                                 .axes = axes},
                                     .positions = "positions"};
-    if (status == PE_OK)
+    PE_TRY(pe_rope_grid_positions(&grid, false, &positions, why));
+    pe_status status = pe_rope_grid_wave(&grid, out->tables, &wave, why);
+    if (status == PE_OK) {
         status = pe_rope_rotated_all(&answer, out, why);
-    pe_tables_wave_unref(&of.wave);
-    pe_positions_free(&of.positions);
-    free(of.axes);
+        pe_tables_wave_unref(&wave);
+    }
+    pe_positions_free(&positions);
     return status;
 }
 

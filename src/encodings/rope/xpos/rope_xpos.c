@@ -160,17 +160,6 @@ typedef struct table {
     size_t pairs;
 } table;
 
-/* The columns of a region in one row of scales. */
-static void fill_scales(const table *state, const pe_region *region, size_t row, pe_dtype dtype,
-                        unsigned char *out)
-{
-    const size_t first = region->column, pairs = region->columns;
-    const pe_xpos_distance n =
-        pe_rope_xpos_distance(pe_positions_at(&state->positions, row), state->center, false);
-    for (size_t i = first; i < first + pairs; i++, out += pe_dtype_bytes(dtype))
-        pe_dtype_store(dtype, pe_rope_xpos_scale_round(&state->scale, i, &n, dtype), out);
-}
-
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const table *state = plan->state;
@@ -178,7 +167,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     const size_t t = region->tensor;
     const pe_wave_layout layout = (pe_wave_layout){
         .stride = 1, .cos_at = t == COS ? 0 : -1, .sin_at = t == SIN ? 0 : -1, .row = state->pairs};
-    const size_t row = region->columns * pe_dtype_bytes(dtype);
     unsigned char *to = out;
     const pe_wave_table waves = {state->wave.wave, &state->positions, &layout, dtype};
     if (region->tensor != SCALE)
@@ -186,8 +174,13 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
                    ? pe_wave_table_rows(&waves, region->first, region->units, out, why)
                    : pe_wave_table_part(&waves, region->first, region->column, region->columns, out,
                                         why);
-    for (size_t u = region->first; u < region->first + region->units; u++, to += row)
-        fill_scales(state, region, u, dtype, to);
+    for (size_t u = region->first; u < region->first + region->units; u++) {
+        const pe_xpos_distance n =
+            pe_rope_xpos_distance(pe_positions_at(&state->positions, u), state->center, false);
+        const size_t first = region->column, end = first + region->columns;
+        for (size_t i = first; i < end; i++, to += pe_dtype_bytes(dtype))
+            pe_dtype_store(dtype, pe_rope_xpos_scale_round(&state->scale, i, &n, dtype), to);
+    }
     return PE_OK;
 }
 
