@@ -62,8 +62,9 @@ static const pe_command commands[] = {
      .list = "models",
      .columns = {"name", "encoding", "title"}},
     {.name = "resolve",
-     .usage = "config.json | FOLDER | model.gguf [--format json|text]",
-     .summary = "Tell how a model's configuration encodes positions.",
+     .usage = "config.json | FOLDER | model.gguf | MODEL [--format json|text]",
+     .summary = "Tell how a model's configuration encodes positions; of a name what the catalogue "
+                "has.",
      .ask = pe_ask_resolve,
      .words = {1, 1},
      .flags = ANSWER,
@@ -159,16 +160,12 @@ static const struct {
 static int refuse(const char *what, const char *name)
 {
     const char *names[PE_LEN(commands)], *near = NULL;
-    char table[128];
     pe_problem why;
     for (size_t c = 0; c < PE_LEN(commands); c++)
         names[c] = commands[c].name;
     for (size_t i = 0; i < PE_LEN(meant); i++)
         if (strcmp(meant[i].name, name) == 0)
             near = meant[i].meant;
-    snprintf(table, sizeof table, "posenc table %.100s", name);
-    if (pe_registry_find(name) != NULL)
-        near = table;
     (void)pe_arguments_no_name(what, name, near, names, PE_LEN(names), "posenc help", &why);
     return pe_cli_fail("start_failed", &why);
 }
@@ -273,7 +270,12 @@ static int run_command(const pe_command *command, int n_arguments, char **argume
 int main(int argc, char **argv)
 {
     int words;
+    static char table[] = "table";
     const pe_command *command = find(argc - 1, argv + 1, &words);
+    if (argc > 1 && command == NULL && pe_registry_find(argv[1]) != NULL) {
+        command = find(1, (char *[]){table}, &words); /* an encoding says which command is meant */
+        words = 0;
+    }
     if (command == NULL || command->run != pe_cli_serve)
         pe_log_set_of_command();
     pe_memory_prepare();

@@ -2,10 +2,12 @@
 /* get_commands.c - `posenc table`, resolve, and what is one request: get, models, compare, packs. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/ask.h"
 #include "encodings/registry.h"
 #include "formats/format.h"
+#include "models/catalogue/catalogue.h"
 
 #define TARGET_MAX 128
 
@@ -104,10 +106,20 @@ void pe_ask_request(pe_asking *asking)
     pe_buffer_free(&path);
 }
 
+/* What is no file may be a model's name: then what the catalogue has of it is told. */
 void pe_ask_resolve(pe_asking *asking)
 {
+    char path[TARGET_MAX];
+    pe_problem why;
+    const pe_catalogue_file *named;
     pe_buffer text = {0};
-    json_t *model = pe_ask_resolved_path(asking, asking->arguments.word[0], &text);
+    const char *word = asking->arguments.word[0];
+    if (access(word, F_OK) != 0 && pe_catalogue_find(word, &named, &why) == PE_OK) {
+        snprintf(path, sizeof path, "/v1/models/%s", named->name);
+        ask_json(asking, path, asking->format == 1);
+        return;
+    }
+    json_t *model = pe_ask_resolved_path(asking, word, &text);
     const char *encoding = json_string_value(json_object_get(model, "encoding"));
     if (encoding != NULL && strcmp(encoding, "unknown") == 0)
         asking->code = PE_EXIT_DIFFERENT;

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/ask.h"
+#include "encodings/registry.h"
 #include "files/gguf_file.h"
+#include "models/catalogue/catalogue.h"
 #include "version.h"
 
 /* Formats of reports, and what the server calls them. */
@@ -242,12 +245,44 @@ static void verify(verdict *v, const pe_input *files, size_t n, pe_slice config)
     pe_ask_print(v->asking, &v->reports);
 }
 
+/* ---- words ---- */
+
+static bool is_encoding(const char *word)
+{
+    size_t r = 0;
+    while (pe_registry[r] != NULL && strcmp(pe_registry[r]->name, word) != 0 &&
+           strcmp(pe_registry[r]->encoding, word) != 0)
+        r++;
+    return pe_registry[r] != NULL;
+}
+
+/* A word that is no file may be what the files are claimed to be: an encoding, or a model. */
+static void take_names(pe_arguments *arguments)
+{
+    pe_problem why;
+    const pe_catalogue_file *named;
+    const size_t n = arguments->n_words;
+    arguments->n_words = 0;
+    for (size_t w = 0; w < n; w++) {
+        const char *word = arguments->word[w];
+        const bool is_file = strcmp(word, "-") == 0 || access(word, F_OK) == 0;
+        if (!is_file && is_encoding(word))
+            pe_arguments_add(&arguments->query, "encoding", word);
+        else if (!is_file && pe_catalogue_find(word, &named, &why) == PE_OK)
+            pe_arguments_add(&arguments->query, "model", word);
+        else
+            arguments->word[arguments->n_words++] = word;
+    }
+    arguments->n_words += arguments->n_words == 0; /* the first is told to be no file */
+}
+
 void pe_ask_verify(pe_asking *asking)
 {
     verdict v = {.asking = asking, .results = json_array()};
-    const pe_arguments *arguments = &asking->arguments;
+    pe_arguments *arguments = &asking->arguments;
     pe_input files[PE_WORDS_MAX] = {{0}}, config;
     char name[4096];
+    take_names(arguments);
     for (size_t f = 0; f < arguments->n_words; f++)
         files[f] = pe_ask_open(asking, arguments->word[f]);
     config = pe_ask_open_config(asking, arguments->config, name);
