@@ -64,6 +64,10 @@ static const struct {
     {"k", PE_FAMILY_KEY, "inputs"},
     {"k_rotated", PE_FAMILY_KEY, "rotated"},
     {"k_embed", PE_FAMILY_KEY, "rotated"},
+    {"q_rot", PE_FAMILY_QUERY, "rotated"},
+    {"k_rot", PE_FAMILY_KEY, "rotated"},
+    {"q_out", PE_FAMILY_QUERY, "rotated"},
+    {"k_out", PE_FAMILY_KEY, "rotated"},
 };
 
 /* Modules put theirs before a name: "model.rotary_emb.inv_freq", "_cos_cached". */

@@ -152,7 +152,10 @@ static bool reads_all(const pe_resource *resource)
 static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
 {
     pe_claim *claim = &r->claim;
-    const bool slopes = pe_claim_groups_find(&r->tensors, "slopes") != NULL;
+    const pe_stored_list *all = &r->tensors; /* slopes are named so, or are one vector */
+    const bool slopes =
+        pe_claim_groups_find(all, "slopes") != NULL ||
+        (all->n == 1 && all->tensor[0].shape.ndim == 1 && all->tensor[0].elements > 1);
     if (r->encoding[0] == '\0' && r->own[PE_CLAIM_CONFIG].text != NULL)
         return PE_OK; /* it is refused: what it does not tell is no second mistake */
     const pe_status status = pe_claim_set_resource(claim, r->encoding, slopes, why);
