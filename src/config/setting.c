@@ -108,21 +108,20 @@ const pe_setting_synonym *pe_setting_synonym_of(const char *name)
     return NULL;
 }
 
-/* The row whose name has these words earliest: max_body is of max_body_bytes. NULL: none has. */
+/* The row whose name begins with these words, or else ends with them: memory, key. NULL: none does. */
 static const pe_setting_row *row_of_words(const char *words)
 {
-    const pe_setting_row *earliest = NULL;
-    size_t before = SIZE_MAX;
+    const size_t n = strlen(words);
+    const pe_setting_row *ends = NULL;
     for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
-        const char *at = strstr(row->name, words);
-        if (at == NULL || (at > row->name && at[-1] != '_') || (size_t)(at - row->name) >= before)
-            continue;
-        if (at[strlen(words)] == '_' || at[strlen(words)] == '\0') {
-            earliest = row;
-            before = (size_t)(at - row->name);
-        }
+        const size_t bytes = strlen(row->name);
+        if (strncmp(row->name, words, n) == 0 && (row->name[n] == '_' || bytes == n))
+            return row;
+        if (ends == NULL && bytes > n && row->name[bytes - n - 1] == '_' &&
+            strcmp(row->name + bytes - n, words) == 0)
+            ends = row;
     }
-    return earliest;
+    return ends;
 }
 
 const pe_setting_row *pe_setting_nearest(const char *name)
