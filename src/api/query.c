@@ -320,7 +320,9 @@ pe_status pe_query_fail_unknown(pe_query *query, bool in_body, const char *where
     if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                        "unknown parameter %.64s, did you mean %s?", name, meant);
-    const char *advice = pe_suggestion_advice(name), *sibling = sibling_with(resource, name);
+    const char *sibling = sibling_with(resource, name);
+    const char *advice = strncmp(name, "amp;", 4) == 0 ? "& is written &amp; in HTML alone"
+                                                       : pe_suggestion_advice(name);
     if (advice != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where, "unknown parameter %.64s; %s", name,
                        advice);

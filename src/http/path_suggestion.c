@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "encodings/registry.h"
+#include "formats/format.h"
 #include "http/routes.h"
 
 /* What else people call the last part of a path. `meant` begins with a path. */
@@ -206,8 +207,11 @@ void pe_path_suggestion_add(const char *path, const char *const *known, size_t n
         }
         meant = longest;
     }
+    const pe_format *format = meant != NULL ? pe_format_by_extension(path) : NULL;
+    const bool other = format != NULL && strcmp(format->name, "json") != 0; /* than the default */
     if (meant != NULL)
-        pe_buffer_format(out, "did you mean %s?", meant);
+        pe_buffer_format(out, "did you mean %s%s%s?", meant, other ? " with format=" : "",
+                         other ? format->name : "");
     else if (!add_value(&of, out))
         (void)add_family(&of, of.last - 1, "beside it are ", out);
 }

@@ -229,7 +229,11 @@ def table(resource: str, *, url: Optional[str] = None, **parameters: Any) -> Any
     """
     query = urllib.parse.urlencode({name: _text(value) for name, value in parameters.items()}, safe=":,/")
     chosen = parameters.get("tensor")
-    tensors = _read_tensors(_ask(f"/v1/{resource.strip('/')}?{query}&format=safetensors", url))
+    answer = _ask(f"/v1/{resource.strip('/')}?{query}&format=safetensors", url)
+    if answer.startswith(b'{"resources":'):
+        names = [row["path"][len("/v1/"):] for row in json.loads(answer)["resources"]]
+        raise Problem(404, {"detail": f"{resource} is none alone: did you mean {', '.join(names)}?"})
+    tensors = _read_tensors(answer)
     if chosen is not None and chosen in tensors:
         return tensors[chosen]
     return next(iter(tensors.values())) if len(tensors) == 1 else tensors

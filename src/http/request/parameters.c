@@ -87,7 +87,11 @@ static pe_status unsupported(const pe_request *request, pe_body_types types, con
 {
     const char *type = request->header[PE_HEADER_CONTENT_TYPE], *hint = "";
     if (type != NULL && strncasecmp(type, form, strlen(form)) == 0)
-        hint = ", which curl sends unless it is told: add -H 'Content-Type: " JSON "'";
+        hint = types >= PE_BODY_TENSORS
+                   ? ", which curl sends unless it is told: plain numbers want -H 'Content-Type: "
+                     "application/octet-stream' -H 'X-Tensor-Shape: 16,64' -H 'X-Tensor-Dtype: "
+                     "float32', with your shape"
+                   : ", which curl sends unless it is told: add -H 'Content-Type: " JSON "'";
     if (type == NULL && request->body.bytes == 0 && types == PE_BODY_JSON)
         hint = "; POST reads a JSON object, GET the query";
     if (coding != NULL)

@@ -143,10 +143,14 @@ static size_t list_meant(const char *name, const char *folded, pe_buffer *out)
 static pe_status not_found(const char *name, const char *folded, pe_problem *why)
 {
     pe_buffer meant = {0};
-    const size_t n = list_meant(name, folded, &meant);
+    const char *dot = strrchr(name, '.');
+    const bool is_file = dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".gguf") == 0);
+    const size_t n = is_file ? 0 : list_meant(name, folded, &meant);
     pe_status status =
-        pe_fail(why, PE_INVALID_PARAMETER, "model",
-                "there is no model %.64s; GET /v1/models lists those there are", name);
+        pe_fail(why, PE_INVALID_PARAMETER, "model", "there is no model %.64s; %s", name,
+                is_file ? "a configuration goes to /v1/models/resolve, which tells "
+                          "its parameters"
+                        : "GET /v1/models lists those there are");
     if (n > SHOWN_MAX)
         pe_buffer_format(&meant, " or one of %zu more that GET /v1/models lists", n - SHOWN_MAX);
     if (n > 0)
