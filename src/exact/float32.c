@@ -63,6 +63,7 @@ static void evaluate_row(const rows32 *job, double position)
     const pe_wave_layout dense = {1, 0, (ptrdiff_t)n, 2 * n}; /* cosine follows sine */
     const pe_run run = {.n = n,
                         .rows = 1,
+                        .row_steps = 1,
                         .start_hi = job->hi,
                         .start_lo = job->lo,
                         .step_hi = job->hi,

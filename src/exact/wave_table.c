@@ -131,8 +131,8 @@ typedef struct run_phases {
     const double *offsets;
     size_t offset_rows;
     size_t rows_max; /* that one run can hold */
-    uint64_t
-        counted; /* steps of the set from row to row, which need no start; 0: starts are used */
+    bool own_step;   /* step is not that of the set */
+    uint64_t row_steps;
     bool spaced; /* rows are */
     const double *digits;
 } run_phases;
@@ -145,7 +145,8 @@ static void chunk(pe_wave_job *job, const run_phases *phases, size_t first, size
     uint64_t doubtful[CHUNK / 64];
     memset(doubtful, 0, (rows * job->live + 63) / 64 * sizeof doubtful[0]);
     const double position = pe_positions_at(job->positions, first);
-    const bool counted = phases->counted != 0;
+    const bool counted =
+        !phases->own_step && position == trunc(position) && position >= 0 && position < 0x1p26;
     const bool listed = !phases->spaced && is_near(wave, position);
     double list[LIST];
     for (size_t r = 0; listed && r < rows; r++)
@@ -158,7 +159,7 @@ static void chunk(pe_wave_job *job, const run_phases *phases, size_t first, size
         .n = job->live,
         .rows = rows,
         .first = counted ? (uint64_t)position : 0,
-        .stride = phases->counted,
+        .row_steps = phases->row_steps,
         .start_hi = counted ? NULL : phases->start_hi,
         .start_lo = counted ? NULL : phases->start_lo,
         .step_hi = phases->step_hi,
@@ -228,20 +229,17 @@ static void rows_by_chunks(pe_wave_job *job, const run_phases *phases, size_t fi
     }
 }
 
-/* How many steps of the set lie between rows of small whole positions; 0 for any others. */
-static uint64_t steps_between(const pe_positions *positions, size_t first, size_t rows)
-{
-    const double at = pe_positions_at(positions, first);
-    const bool ahead = is_spaced(positions) && positions->step > 0 && positions->step < 1LL << 20;
-    return ahead && at >= 0 && at == trunc(at) &&
-                   pe_positions_at(positions, first + rows - 1) < 0x1p26
-               ? (uint64_t)positions->step
-               : 0;
-}
+/* Rows are so many steps of the set apart, or have a step of their own. For one step it is always
+ * the same: offsets are kept, and half of 7 steps is not half of what 7 steps leave of a turn. */
+#define ROW_STEPS_MAX (1 << 14)
 
-/* Other rows that are not one apart have steps of their own, two planes at `memory`. */
+/* Steps of a run: phases are multiples of steps by less than 2^28. */
+#define STEPS_MAX (1 << 26)
+
+/* Two planes at `memory` for the step from row to row. */
 static void set_step(const pe_wave_job *job, uint64_t *memory, run_phases *phases)
 {
+    phases->own_step = true;
     phases->step_hi = memory;
     phases->step_lo = memory + job->live + PE_PAD;
     pe_phases_at(job->wave->turns + job->from, job->live, (double)job->positions->step, memory,
@@ -253,6 +251,9 @@ static pe_status rows_fit(pe_wave_job *job, size_t first, size_t rows, char *out
     const pe_wave *wave = job->wave;
     const size_t n = job->live, most = CHUNK / job->n; /* n is not zero here */
     const bool spaced = is_spaced(job->positions);
+    const int64_t step = spaced ? job->positions->step : 1;
+    const bool by_steps = step > 0 && step < ROW_STEPS_MAX;
+    const uint64_t row_steps = by_steps ? (uint64_t)step : 1;
     const size_t padded = n + PE_PAD;
     uint64_t *memory = malloc((4 * padded + 1) * sizeof *memory);
     if (memory == NULL)
@@ -262,17 +263,17 @@ static pe_status rows_fit(pe_wave_job *job, size_t first, size_t rows, char *out
                          .step_hi = wave->step_hi + job->from,
                          .step_lo = wave->step_lo + job->from,
                          .rows_max = spaced || most < LIST ? most : LIST,
-                         .counted = steps_between(job->positions, first, rows),
+                         .row_steps = row_steps,
                          .spaced = spaced};
     const bool split = job->dtype == PE_FLOAT64;
     const bool whole = n == wave->live;
-    const int64_t step = spaced ? job->positions->step : 1;
     double *offsets = NULL;
-    if (spaced && step != 1 && most > 1 && rows > 1 && phases.counted == 0)
+    if (phases.rows_max > STEPS_MAX / row_steps)
+        phases.rows_max = STEPS_MAX / row_steps;
+    if (!by_steps && most > 1 && rows > 1)
         set_step(job, memory + 2 * padded, &phases);
-    const uint64_t between = phases.counted != 0 ? phases.counted : 1;
     pe_offsets wanted = {
-        n, wave->offset_rows, between, 2 * between, phases.step_hi, phases.step_lo, split};
+        n, wave->offset_rows, row_steps, 2 * row_steps, phases.step_hi, phases.step_lo, split};
     if (spaced ? most > 1 && rows > 1 : whole && rows >= ROWS_BY_DIGITS) {
         if (whole && (step == 1 || (step != 0 && rows >= ROWS_BY_STEP)))
             phases.offsets = pe_wave_shared_offsets(

@@ -26,22 +26,23 @@ typedef struct pe_wave_layout {
 } pe_wave_layout;
 
 /**
- * A run of table rows: the phase of frequency i in row r is start[i] + r*step[i], fractions of a
+ * A run of table rows: the phase of frequency i in row r is start[i] + r*row_steps*step[i], fractions of a
  * turn in 128-bit fixed point (wrapping), kept as two planes of n words and
  * PE_PAD more, of any digits (but zeros are never proven, and take long). Or rows at listed
  * positions: the phase is list[r]*step[i].
  */
 typedef struct pe_run {
     size_t n, rows;
-    /** start == NULL: the phase is (first + r*stride)*step, for first + rows*stride < 2^27. */
-    uint64_t first, stride;
+    /** Rows are row_steps apart, rows * row_steps < 2^27. start == NULL: it is first*step, for
+     * first + rows * row_steps < 2^27. */
+    uint64_t first, row_steps;
     const uint64_t *start_hi, *start_lo, *step_hi, *step_lo;
     /** NULL, or [rows]: multiples of 2^-64 below 2^26 in magnitude. Where one is not whole, steps
      * are below a turn. start and first are not read then. */
     const double *list;
     double amplitude_hi,
         amplitude_lo; /* multiplies sine and cosine; hi + lo, 106 bits; 1 + 0 for none */
-    /** What wave_offsets made of step: offset_rows rotations by 1/2, 3/2 ... steps; split for
+    /** What wave_offsets made of step: offset_rows rotations by 1/2, 3/2 ... rows; split for
      * float64. offset_rows 0: none, every row is evaluated by itself. */
     const double *offsets;
     size_t offset_rows;

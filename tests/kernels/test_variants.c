@@ -85,6 +85,7 @@ static size_t run_waves(const pe_kernels *kernels, const input *in, void *out, u
     enum { WAVES = 37, ROWS = 6 };
     const pe_run run = {.n = WAVES,
                         .rows = ROWS,
+                        .row_steps = 1,
                         .start_hi = in->phase[0],
                         .start_lo = in->phase[1],
                         .step_hi = in->phase[2],

@@ -48,8 +48,8 @@ typedef struct trial {
     double amplitude_hi, amplitude_lo;
     pe_fixed128 amplitude;
     size_t n, rows, offset_rows;
-    uint64_t first, stride;
-    bool counted; /* start is first * step, left to the kernel, and rows are `stride` steps apart */
+    uint64_t first, row_steps;
+    bool counted; /* start is first * step, left to the kernel */
     bool listed;
     double list[ROWS_MAX];
 } trial;
@@ -108,7 +108,7 @@ static void random_trial(trial *t)
         t->planes[1][i] = (uint64_t)start;
     }
     t->listed = bits() % 2;
-    t->stride = t->counted && !t->listed ? 1 + (bits() >> (46 + below(18))) : 1;
+    t->row_steps = !t->listed ? 1 + (bits() >> (46 + below(18))) : 1;
     for (size_t r = 0; r < t->rows; r++)
         t->list[r] = random_place(t->offset_rows);
     random_amplitude(t);
@@ -120,7 +120,7 @@ static pe_run run_of(const trial *t, const double *offsets, const double *digits
         .n = t->n,
         .rows = t->rows,
         .first = t->first,
-        .stride = t->stride,
+        .row_steps = t->row_steps,
         .start_hi = t->counted ? NULL : t->planes[0],
         .start_lo = t->counted ? NULL : t->planes[1],
         .step_hi = t->planes[2],
@@ -139,7 +139,7 @@ static void truth(const trial *t, pe_dtype dtype, size_t r, size_t i, double val
 {
     const pe_u128 start = (pe_u128)t->planes[0][i] << 64 | t->planes[1][i];
     const pe_u128 step = (pe_u128)t->planes[2][i] << 64 | t->planes[3][i];
-    const pe_u128 at = start + step * t->stride * r;
+    const pe_u128 at = start + step * t->row_steps * r;
     uint64_t phase[PE_PHASE_WORDS] = {0, (uint64_t)at, (uint64_t)(at >> 64)};
     const pe_turns turns = {{0, t->planes[3][i], t->planes[2][i], 0}};
     const int err = t->listed ? pe_phase_at(&turns, t->list[r], phase) : 0;
@@ -228,7 +228,7 @@ static void try_variant(const pe_kernels *kernels, const trial *t, pe_dtype dtyp
     const size_t table = t->offset_rows * 4 * pe_kernels_padded(t->n);
     double *offsets = malloc(4 * table * sizeof *offsets + 1), *digits = offsets + table;
     assert_non_null(offsets);
-    const pe_offsets near = {t->n,         t->offset_rows, t->stride, 2 * t->stride,
+    const pe_offsets near = {t->n,         t->offset_rows, t->row_steps, 2 * t->row_steps,
                              t->planes[2], t->planes[3],   split};
     kernels->wave_offsets(&near, offsets);
     pe_wave_digits(&near, digits);
@@ -277,7 +277,7 @@ static void test_few_ordinary_elements_are_marked(void **unused)
 {
     for (const pe_kernels *const *k = pe_kernels_all(); *k != NULL; k++)
         for (size_t d = 0; d < PE_LEN(dtypes); d++) {
-            trial t = {.n = 100, .rows = 100, .offset_rows = 8, .stride = 1};
+            trial t = {.n = 100, .rows = 100, .offset_rows = 8, .row_steps = 1};
             for (size_t i = 0; i < t.n; i++)
                 for (size_t p = 0; p < PE_LEN(t.planes); p++)
                     t.planes[p][i] = bits();

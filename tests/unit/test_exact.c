@@ -371,28 +371,53 @@ static void test_windows(void **unused)
     pe_wave_free(wave);
 }
 
+/* Rows together are what each is alone. */
+static void rows_are_as_alone(pe_wave *wave, const pe_positions *positions)
+{
+    const pe_wave_layout layout = {1, -1, 0, 40};
+    table whole = fill(wave, positions, 0, 99, layout, PE_FLOAT32);
+    for (size_t r = 0; r < 99; r++) {
+        table row = fill(wave, positions, r, 1, layout, PE_FLOAT32);
+        assert_memory_equal(row.data, whole.data + r * 40 * sizeof(float), 40 * sizeof(float));
+        free(row.data);
+    }
+    free(whole.data);
+}
+
 /* Those of the first step that is asked for, once. */
 static void test_a_set_keeps_the_offsets_of_one_step(void **unused)
 {
     static const int64_t steps[] = {7, 9, -7, 7};
     const formula f = {.base = 10000, .factor = 1, .zero_from = 40, .kind = ONE};
     const pe_wave_spec spec = spec_of(&f, 40, 80, 1);
-    const pe_wave_layout layout = {1, -1, 0, 40};
     pe_wave *wave = make(&spec);
     size_t unmade = pe_wave_unmade_bytes();
     for (size_t k = 0; k < PE_LEN(steps); k++) {
         const pe_positions positions = pe_positions_range(1000, steps[k], 99);
-        table whole = fill(wave, &positions, 0, 99, layout, PE_FLOAT32);
-        for (size_t r = 0; r < 99; r++) {
-            table row = fill(wave, &positions, r, 1, layout, PE_FLOAT32);
-            assert_memory_equal(row.data, whole.data + r * 40 * sizeof(float), 40 * sizeof(float));
-            free(row.data);
-        }
-        free(whole.data);
+        rows_are_as_alone(wave, &positions);
         assert_int_equal(pe_wave_unmade_bytes() < unmade, k == 0);
         unmade = pe_wave_unmade_bytes();
     }
     pe_wave_free(wave);
+}
+
+/* Wherever the rows are that made them, and those that use them. */
+static void test_kept_offsets_serve_near_and_far(void **unused)
+{
+    static const int64_t steps[] = {2, 7, 1000, 16383, 16384, 65537, -7, 1LL << 40};
+    static const int64_t firsts[] = {1000, 1LL << 51, (1LL << 26) - 100, -(1LL << 51), 1};
+    const formula f = {.base = 10000, .factor = 1, .zero_from = 40, .kind = ONE};
+    const pe_wave_spec spec = spec_of(&f, 40, 80, 1);
+    for (size_t k = 0; k < PE_LEN(steps); k++)
+        for (size_t from = 0; from < PE_LEN(firsts); from++) {
+            pe_wave *wave = make(&spec);
+            for (size_t i = 0; i < PE_LEN(firsts); i++) {
+                const int64_t first = firsts[(from + i) % PE_LEN(firsts)];
+                const pe_positions positions = pe_positions_range(first, steps[k], 99);
+                rows_are_as_alone(wave, &positions);
+            }
+            pe_wave_free(wave);
+        }
 }
 
 static void test_layout_leaves_the_rest_alone(void **unused)
@@ -689,6 +714,7 @@ int main(void)
         cmocka_unit_test(test_unfit_sets_go_through_mpfr),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_a_set_keeps_the_offsets_of_one_step),
+        cmocka_unit_test(test_kept_offsets_serve_near_and_far),
         cmocka_unit_test(test_layout_leaves_the_rest_alone),
         cmocka_unit_test(test_theta),
         cmocka_unit_test(test_sequences),

@@ -94,9 +94,9 @@ PE_INLINE pe_turn pe_turn_at(const pe_run *run, size_t i, const pe_when *when)
     }
     const pe_turn half = pe_turn_half(run->step_hi, run->step_lo, i);
     if (run->start_hi == NULL)
-        return pe_turn_mul(half, 2 * run->first + run->stride * when->half_steps);
+        return pe_turn_mul(half, 2 * run->first + run->row_steps * when->half_steps);
     const pe_turn start = {pe_load_u(run->start_hi + i), pe_load_u(run->start_lo + i)};
-    return pe_turn_add(start, pe_turn_mul(half, when->half_steps));
+    return pe_turn_add(start, pe_turn_mul(half, run->row_steps * when->half_steps));
 }
 
 /* The same of a listed when to 2^-61 turns, as whole words. */

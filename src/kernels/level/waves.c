@@ -32,8 +32,7 @@ bool PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe
     const bool interleaved = layout->stride == 2;
     assert(interleaved ? !single && (sin_at - cos_at == 1 || cos_at - sin_at == 1)
                        : layout->stride == 1 && (sin_at >= 0 || cos_at >= 0));
-    assert(run->rows < 1U << 27 &&
-           (run->start_hi != NULL || run->first + run->rows * run->stride < 1U << 27));
+    assert((run->start_hi != NULL ? 0 : run->first) + run->rows * run->row_steps < 1U << 27);
     if (!usual_amplitude(run))
         return mark_all(run, doubtful);
     const bool cosine_first = single ? sin_at < 0 : interleaved && cos_at < sin_at;
