@@ -34,8 +34,11 @@ void pe_meter_begin(pe_meter *meter)
 
 static void read_clock(void)
 {
+    const int64_t before = metered->nanoseconds;
     if (metered->nanoseconds_max > 0)
         metered->nanoseconds = clock_of_thread() - metered->began;
+    if (metered->nanoseconds - before > metered->longest)
+        metered->longest = metered->nanoseconds - before;
     unread = 0;
 }
 

@@ -48,6 +48,7 @@ typedef struct pe_meter {
     int64_t nanoseconds; /* of the threads that computed, as last read */
     uint64_t units_max;  /* 0: any */
     int64_t nanoseconds_max;
+    int64_t longest; /* nanoseconds from one look at the clock to the next, at most */
     /** Does nobody wait for what is computed? Asked each time the clock is read, some milliseconds;
      * NULL: somebody does. */
     bool (*is_left)(void *context);

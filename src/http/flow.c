@@ -75,7 +75,6 @@ static void begin_metering(pe_request *request)
 /* A worker's turn. */
 static pe_outcome work_on(pe_request *request, pe_problem *why)
 {
-    pe_counters *counters = &request->service->counters;
     const int64_t most = request->service->settings->queue_wait_ms * PE_NANOSECONDS_PER_MS;
     if (is_abandoned(request))
         return PE_REPLIED;
@@ -84,9 +83,7 @@ static pe_outcome work_on(pe_request *request, pe_problem *why)
             pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker"));
     begin_metering(request);
     const pe_outcome outcome = request->next.step(request, why);
-    pe_meter_end();
-    if (request->meter.overran)
-        pe_service_count(&counters->overruns);
+    pe_admission_pause(request);
     const bool left = request->meter.ended == PE_OVERLOADED && outcome == PE_FAILED;
     return left ? PE_REPLIED : outcome; /* nobody waits for it */
 }
@@ -113,7 +110,7 @@ static void run_job(void *context)
     } else if (!is_abandoned(request)) {
         begin_metering(request);
         request->route->part(request);
-        pe_meter_end();
+        pe_admission_pause(request);
     }
     pe_histogram_add(&counters->work_on_requests, pe_clock() - began);
     if (part)

@@ -136,9 +136,7 @@ static void make_in_worker(void *context)
     pe_body_stream *body = context;
     pe_meter_begin(&body->request->meter);
     make_measured(body, &why);
-    pe_meter_end();
-    if (body->status == PE_TOO_MUCH_WORK && body->request->meter.overran)
-        pe_service_count(&body->service->counters.overruns);
+    pe_admission_pause(body->request);
     MHD_resume_connection(body->connection);
 }
 

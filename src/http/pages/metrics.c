@@ -43,7 +43,7 @@ typedef struct scrape {
     uint64_t by_class[6]; /* requests; by_class[4]: 4xx; [0]: no reply */
     uint64_t requests, warm_hits, active, queue, connections, log_dropped, files, files_max;
     uint64_t body_bytes, large_blocks;
-    double cpu_seconds, started;
+    double cpu_seconds, started, longest;
 } scrape;
 
 typedef enum metric_type {
@@ -380,6 +380,9 @@ static const metric_row rows[] = {
             "What should not happen. work: a request took more time than its price allows, and was ended. "
             "idle: nothing was asked, and a quarter of a core was taken. memory: 16 MiB were left over.",
             read_violations, 0),
+    GAUGE("posenc_longest_stretch_seconds",
+          "Longest time of a worker, since the start, in which it did not look for its client, its bound and the end.",
+          read_real, offsetof(scrape, longest)),
     COUNTER("posenc_work_units",
             "Prices of the requests whose work was begun, in units of about ten nanoseconds.",
             OF_COUNTERS(work)),
@@ -434,6 +437,7 @@ static void take(pe_service *service, scrape *out)
     pe_tables_stats(service->tables, &out->cache[TABLES]);
     pe_budget_stats_get(&out->budget);
     out->body_bytes = atomic_load(&service->body_bytes);
+    out->longest = (double)atomic_load(&service->counters.longest) / 1e9;
     out->large_blocks = atomic_load(&service->large_blocks);
     out->has_memory = pe_process_memory(&service->process, &out->reserved, &out->resident);
     pe_tally_each(service->tally, add_by_class, out);

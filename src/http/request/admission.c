@@ -249,6 +249,19 @@ pe_status pe_admission_take(pe_request *request, uint64_t work, pe_problem *why)
     return PE_OK;
 }
 
+void pe_admission_pause(pe_request *request)
+{
+    pe_counters *counters = &request->service->counters;
+    pe_meter_end();
+    if (request->meter.overran)
+        pe_service_count(&counters->overruns);
+    request->meter.overran = false;
+    int_fast64_t longest = atomic_load(&counters->longest);
+    while (longest < request->meter.longest &&
+           !atomic_compare_exchange_weak(&counters->longest, &longest, request->meter.longest))
+        ;
+}
+
 /* Settled is what was taken where that is more than the price of what was made. */
 void pe_admission_end(pe_request *request)
 {

@@ -62,6 +62,8 @@ pe_status pe_admission_take(pe_request *request, uint64_t work, pe_problem *why)
 
 /** A worker may take so much time for the request as its price allows, which may have changed. */
 void pe_admission_allow(pe_request *request);
+/** The worker has done what it could now: its time is taken, and counted where it was too much. */
+void pe_admission_pause(pe_request *request);
 
 /** Work that is begun: counted, and settled when the request ends. */
 void pe_admission_spend(pe_request *request, uint64_t work);

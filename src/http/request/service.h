@@ -32,6 +32,7 @@ typedef struct pe_counters {
     atomic_uint_fast64_t dropped;                         /* connections, to make room for others */
     atomic_uint_fast64_t work;         /* units, by the price of what was begun (plan/price.h) */
     atomic_uint_fast64_t overruns;     /* computations that took far more than their price */
+    atomic_int_fast64_t longest;       /* nanoseconds of a worker between two looks at its clock */
     atomic_uint_fast64_t spins, leaks; /* while nothing was asked (invariants.h) */
     atomic_uint_fast64_t digests;      /* made, not taken from the cache */
     pe_histogram waits;                /* for a worker */
