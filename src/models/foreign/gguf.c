@@ -56,6 +56,11 @@ static void put_factor(pe_input *g)
     const char *name = pe_input_member(g, "rope.scaling.factor") != NULL ? "rope.scaling.factor"
                                                                          : "rope.scale_linear";
     const json_t *factor = pe_input_member(g, name);
+    if (pe_input_number(g, ext, 1) > 1)
+        pe_input_warn(g,
+                      "rope.scaling.yarn_ext_factor is %.17g: it is a share, 1 where nobody says "
+                      "otherwise, and no factor",
+                      pe_input_number(g, ext, 1));
     if (pe_input_number(g, ext, 1) < 0)
         (void)json_object_del(json_object_get(g->config, "rope_scaling"), "extrapolation_factor");
     else if (pe_input_number(g, ext, 1) == 0)
