@@ -130,6 +130,11 @@ pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limit
 /** Read a query string, or a JSON object, into a query that was begun. */
 pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
                                pe_problem *why) PE_MUST_CHECK;
+/** The text of model or layer_type in a query string whose other parameters may be any, by whichever
+ * of its names it is given; "": none. What is wrong with it is told by who reads all of the string.
+ * Errors  OVERLOADED (memory). */
+pe_status pe_query_string_text(pe_slice string, const char *name, char *out, size_t room,
+                               pe_problem *why) PE_MUST_CHECK;
 pe_status pe_query_json_read(pe_query *query, pe_slice json, const pe_read_limits *limits,
                              pe_problem *why) PE_MUST_CHECK;
 

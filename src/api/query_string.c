@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* query_string.c - a request from its query string. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "api/value_reading.h"
 #include "base/percent.h"
 #include "base/utf8.h"
+#include "encodings/registry.h"
 
 /* Reading under way. */
 typedef struct query_walk {
@@ -120,10 +122,9 @@ static pe_status read_next(query_walk *walk, char *pair, size_t bytes, pe_status
     return PE_ALSO(so_far, status);
 }
 
-pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
-                               pe_problem *why)
+static pe_status read_string(query_walk *walk, pe_problem *why)
 {
-    query_walk walk = {.query = query, .limits = limits, .string = string};
+    const pe_slice string = walk->string;
     pe_status status = PE_OK;
     char *copy = malloc(string.bytes + 1);
     if (copy == NULL)
@@ -135,11 +136,35 @@ pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_l
         if (stop == NULL)
             stop = end;
         if (stop > at) /* nothing between two '&' is no parameter */
-            status = read_next(&walk, at, (size_t)(stop - at), status, why);
+            status = read_next(walk, at, (size_t)(stop - at), status, why);
         at = stop + 1;
     }
     free(copy);
     return status;
+}
+
+pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
+                               pe_problem *why)
+{
+    query_walk walk = {.query = query, .limits = limits, .string = string};
+    return read_string(&walk, why);
+}
+
+pe_status pe_query_string_text(pe_slice string, const char *name, char *out, size_t room,
+                               pe_problem *why)
+{
+    pe_query query;
+    pe_problem mistake;
+    query_walk walk = {.query = &query,
+                       .limits = &(pe_read_limits){0},
+                       .string = string,
+                       .refused = PE_MISTAKES_MAX + 1}; /* none is looked into */
+    PE_TRY(pe_query_begin(&pe_rope_table, &query, why));
+    const pe_status status = read_string(&walk, &mistake);
+    const char *text = pe_values_find(&query.values, name)->text;
+    snprintf(out, room, "%s", text != NULL ? text : "");
+    pe_query_free(&query);
+    return pe_status_is_ours(status) ? pe_fail_memory(why) : PE_OK;
 }
 
 pe_status pe_query_string_parse(const pe_resource *resource, pe_slice string,

@@ -5,6 +5,7 @@
 
 #include "api/claims/claim_reader.h"
 #include "api/claims/tensor_rows.h"
+#include "base/percent.h"
 #include "plan/resource.h"
 
 /* Tensors of a body: a state dict has many. */
@@ -12,17 +13,13 @@
 
 /* ---- the query string ---- */
 
-/* Names need decoding for the slash alone; what has no room is cut off. */
-static void copy_value(pe_slice value, char *out, size_t room)
+/* The text decoded, where it fits; what is broken is told with the parameters. */
+static void decode(pe_slice text, char *out, size_t room)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < value.bytes && n + 1 < room; i++) {
-        const bool slash = value.bytes - i >= 3 && (memcmp(value.text + i, "%2F", 3) == 0 ||
-                                                    memcmp(value.text + i, "%2f", 3) == 0);
-        out[n++] = slash ? '/' : value.text[i];
-        i += slash ? 2 : 0;
-    }
-    out[n] = '\0';
+    size_t bytes = text.bytes < room ? text.bytes : 0;
+    memcpy(out, text.text, bytes);
+    (void)pe_percent_decode(out, &bytes);
+    out[bytes] = '\0';
 }
 
 static pe_status keep_own(pe_claim_reader *r, size_t which, pe_slice value, pe_problem *why)
@@ -36,7 +33,7 @@ static pe_status keep_own(pe_claim_reader *r, size_t which, pe_slice value, pe_p
         return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s must have at most %zu characters", name,
                        sizeof r->encoding - 1);
     if (which <= PE_CLAIM_LAYER_TYPE)
-        copy_value(value, text, sizeof r->encoding);
+        decode(value, text, sizeof r->encoding);
     return PE_OK;
 }
 
@@ -44,12 +41,11 @@ static pe_status keep_own(pe_claim_reader *r, size_t which, pe_slice value, pe_p
 static pe_status keep_pair(pe_claim_reader *r, pe_slice pair, pe_problem *why)
 {
     pe_slice value = pair;
-    const pe_slice name = pe_slice_next(&value, '=');
+    char name[64];
+    decode(pe_slice_next(&value, '='), name, sizeof name);
     for (size_t o = 0; o < PE_CLAIM_CONFIG; o++)
-        if (pe_slice_is(name, pe_claim_own_names[o]))
+        if (strcmp(name, pe_claim_own_names[o]) == 0)
             return keep_own(r, o, value, why);
-    if (pe_slice_is(name, "model"))
-        copy_value(value, r->model, sizeof r->model);
     pe_buffer_add(&r->rest, pair.text, pair.bytes);
     pe_buffer_str(&r->rest, "&");
     return PE_OK;
@@ -65,7 +61,8 @@ static pe_status read_string(pe_claim_reader *r, pe_problem *why)
         status = PE_ALSO(status, keep_pair(r, pair, &mistake));
     }
     r->own[PE_CLAIM_CONFIG] = r->body->config;
-    return status;
+    return PE_ALSO(status, pe_query_string_text(r->body->string, "model", r->model, sizeof r->model,
+                                                &mistake));
 }
 
 /* ---- tensors ---- */

@@ -17,6 +17,7 @@
 #include "http/request/body.h"
 #include "http/request/parameters.h"
 #include "http/workers/pool.h"
+#include "models/catalogue/catalogue.h"
 #include "plan/plan.h"
 #include "verify/arriving.h"
 
@@ -34,19 +35,10 @@ static pe_read_limits limits_of(const pe_request *request)
 static pe_status take_gguf(pe_multipart *form, pe_slice query, const pe_read_limits *limits,
                            pe_buffer *out, pe_problem *why)
 {
-    static const char name[] = "layer_type=";
-    char layer_type[64] = "";
-    const char *at = query.text, *end = query.text + query.bytes;
-    bool named = false;
-    while (at != NULL && at < end) {
-        const char *next = memchr(at, '&', (size_t)(end - at));
-        const size_t n = (size_t)((next != NULL ? next : end) - at), of_name = sizeof name - 1;
-        named |= n > 6 && memcmp(at, "model=", 6) == 0;
-        if (n > of_name && n - of_name < sizeof layer_type && memcmp(at, name, of_name) == 0)
-            memcpy(layer_type, at + of_name, n - of_name);
-        at = next != NULL ? next + 1 : NULL;
-    }
-    if (named && form->tensors.data == NULL && form->gguf.text == NULL &&
+    char model[PE_MODEL_NAME_BYTES], layer_type[64];
+    PE_TRY(pe_query_string_text(query, "model", model, sizeof model, why));
+    PE_TRY(pe_query_string_text(query, "layer_type", layer_type, sizeof layer_type, why));
+    if (model[0] != '\0' && form->tensors.data == NULL && form->gguf.text == NULL &&
         pe_gguf_file_is(form->config)) {
         form->gguf = form->config;
         form->config = (pe_slice){0};
