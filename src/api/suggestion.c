@@ -62,14 +62,6 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-static bool has(const char *const *names, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 const char *pe_suggestion_advice(const char *name)
 {
     for (size_t a = 0; a < PE_LEN(absent); a++)
@@ -82,7 +74,7 @@ const char *pe_suggestion_advice(const char *name)
 static const char *synonym_of(const char *name, bool denied, const char *const *names, size_t n)
 {
     for (size_t s = 0; s < PE_LEN(synonyms); s++) {
-        if (!is_one_of(name, synonyms[s].names) || !has(names, n, synonyms[s].meant))
+        if (!is_one_of(name, synonyms[s].names) || !pe_nearest_is_name(synonyms[s].meant, names, n))
             continue;
         const char *as = synonyms[s].as != NULL ? synonyms[s].as : synonyms[s].meant;
         for (size_t o = 0; denied && o < PE_LEN(opposites); o++)
@@ -100,7 +92,8 @@ static const char *near_synonym(const char *name, bool denied, const char *const
     const char *words[SYNONYMS_MAX];
     size_t known = 0;
     for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        for (size_t i = 0; synonyms[s].names[i] != NULL && has(names, n, synonyms[s].meant); i++)
+        for (size_t i = 0;
+             synonyms[s].names[i] != NULL && pe_nearest_is_name(synonyms[s].meant, names, n); i++)
             if (known < SYNONYMS_MAX)
                 words[known++] = plain(synonyms[s].names[i]);
     const char *near = pe_nearest_name(name, words, known);
@@ -225,7 +218,7 @@ size_t pe_suggestion_aliases(const pe_param_set *const *sets, const pe_param *pa
         for (size_t i = 0; synonyms[s].names[i] != NULL && n < most; i++) {
             const char *name = synonyms[s].names[i];
             if (strcmp(synonyms[s].meant, param->name) == 0 && name[0] != '?' && is_listed(s) &&
-                !has(out, n, name) && !is_ambiguous(sets, name, param->name))
+                !pe_nearest_is_name(name, out, n) && !is_ambiguous(sets, name, param->name))
                 out[n++] = name;
         }
     return n;

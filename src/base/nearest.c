@@ -58,3 +58,11 @@ const char *pe_nearest_name(const char *name, const char *const *names, size_t n
     }
     return nearest;
 }
+
+bool pe_nearest_is_name(const char *name, const char *const *names, size_t n)
+{
+    size_t i = 0;
+    while (i < n && strcmp(names[i], name) != 0)
+        i++;
+    return i < n;
+}

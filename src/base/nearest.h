@@ -3,6 +3,7 @@
 #ifndef PE_BASE_NEAREST_H
 #define PE_BASE_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -10,5 +11,8 @@
  * half its own length. The first of several equally near ones.
  */
 const char *pe_nearest_name(const char *name, const char *const *names, size_t n);
+
+/** Is it one of the names? */
+bool pe_nearest_is_name(const char *name, const char *const *names, size_t n);
 
 #endif

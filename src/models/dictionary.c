@@ -33,15 +33,6 @@ static const struct {
 
 /* ---- the dictionary ---- */
 
-/* Is the key one of parameters? Then it is not the name of a layer type. */
-static bool is_parameter(const char *key)
-{
-    bool found = pe_rope_key_find(key) != PE_ROPE_KEYS;
-    for (size_t k = 0; k < PE_LEN(other_keys) && !found; k++)
-        found = strcmp(other_keys[k].name, key) == 0;
-    return found;
-}
-
 /* Are all members dictionaries, or null, and none a parameter? */
 static bool is_all_types(const json_t *object)
 {
@@ -50,7 +41,10 @@ static bool is_all_types(const json_t *object)
     bool any = false;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        if ((!json_is_object(value) && !json_is_null(value)) || is_parameter(key))
+        bool parameter = pe_rope_key_find(key) != PE_ROPE_KEYS;
+        for (size_t k = 0; k < PE_LEN(other_keys) && !parameter; k++)
+            parameter = strcmp(other_keys[k].name, key) == 0;
+        if ((!json_is_object(value) && !json_is_null(value)) || parameter)
             return false;
         any |= json_is_object(value);
     }
@@ -62,12 +56,8 @@ static bool is_layer_type(const pe_reader *reader, const char *name)
 {
     const json_t *types = pe_reader_member(reader, "layer_types");
     const char *end = strstr(name, "_attention");
-    bool found = types == NULL && end != NULL && strcmp(end, "_attention") == 0;
-    for (size_t i = 0; i < json_array_size(types); i++) {
-        const char *type = json_string_value(json_array_get(types, i));
-        found |= type != NULL && strcmp(type, name) == 0;
-    }
-    return found;
+    return types != NULL ? pe_type_lists(types, name)
+                         : end != NULL && strcmp(end, "_attention") == 0;
 }
 
 /* Has the class types of layers at all? Then a row tells of them, or the configuration does. */
@@ -306,13 +296,9 @@ static bool is_row(const pe_rope_reading *r, const char *key)
 {
     static const char *const beside[] = {"head_dim", "rotary_dim", "seq_len",
                                          "max_position_embeddings"};
-    const pe_values *values = &r->kind->values;
-    const pe_value *value = pe_values_find(values, key);
-    if (value == NULL)
+    const pe_value *value = pe_values_find(&r->kind->values, key);
+    if (value == NULL || pe_nearest_is_name(key, beside, PE_LEN(beside)))
         return false;
-    for (size_t i = 0; i < PE_LEN(beside); i++)
-        if (strcmp(beside[i], key) == 0)
-            return false;
     const pe_param_kind kind = value->param->kind;
     return kind == PE_KIND_INT || kind == PE_KIND_REAL || kind == PE_KIND_BOOL ||
            kind == PE_KIND_REAL_LIST;

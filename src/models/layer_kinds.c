@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/size.h"
 #include "models/dictionary.h"
 #include "models/layers.h"
@@ -13,6 +14,7 @@
 #define KINDS_MAX  8
 #define TYPE_MAX   64 /* bytes of a layer type's name */
 #define PERIOD_MAX 12 /* layers after which types repeat */
+#define WANTED_MAX 64 /* bytes that say what a list must be */
 
 static const char full[] = "full_attention", sliding[] = "sliding_attention",
                   cross[] = "cross_attention";
@@ -62,16 +64,6 @@ pe_model_layers *pe_kinds_add(pe_reader *reader, const char *layer_type,
 
 /* ---- what each layer is ---- */
 
-/* How long an array is, behind "an array". */
-enum { OF_TEXT = 32 };
-static const char *print_of(const json_t *list, char text[OF_TEXT])
-{
-    text[0] = '\0';
-    if (json_is_array(list))
-        snprintf(text, OF_TEXT, " of %zu", json_array_size(list));
-    return text;
-}
-
 /* Names that can stand in pointers and queries as they are. */
 static bool is_name(const char *type)
 {
@@ -85,11 +77,10 @@ static void read_layer_types(pe_reader *reader, layer_list *layers, const char *
                              const json_t *list)
 {
     const size_t n = json_array_size(list);
+    char wanted[WANTED_MAX];
     if (!json_is_array(list) || n == 0 || n > LAYERS_MAX) {
-        char of[OF_TEXT];
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
-                       "%s must be an array of 1 to %d strings, got %s%s", key, LAYERS_MAX,
-                       pe_reader_type_text(list), print_of(list, of));
+        snprintf(wanted, sizeof wanted, "an array of 1 to %d strings", LAYERS_MAX);
+        pe_reader_fail_type(reader, key, wanted, list);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -112,29 +103,6 @@ static void read_layer_types(pe_reader *reader, layer_list *layers, const char *
     pe_reader_used(reader, key, list, NULL, NULL);
 }
 
-/* "LLLG" lists local and global layers; the list repeats. */
-static bool read_letters(pe_reader *reader, layer_list *layers)
-{
-    const json_t *value = pe_reader_member(reader, "sliding_window_pattern");
-    const char *letters = json_string_value(value);
-    if (letters == NULL || letters[0] == '\0')
-        return false;
-    const size_t n = strlen(letters);
-    for (size_t i = 0; i < layers->n; i++)
-        layers->type[i] = letters[i % n] == 'G' ? full : sliding;
-    pe_reader_used(reader, "sliding_window_pattern", value, NULL,
-                   "L: sliding_attention, G: full_attention, in turn");
-    return true;
-}
-
-/* Every `every`-th layer is `one`, the rest are `others`. Layers count from 1 or from 0. */
-static void alternate(layer_list *layers, size_t every, size_t from, const char *one,
-                      const char *others)
-{
-    for (size_t i = 0; i < layers->n; i++)
-        layers->type[i] = (i + from) % every == 0 ? one : others;
-}
-
 /* The layers of a list of numbers, which count from 0, are of this type. */
 static void put_listed(layer_list *layers, const json_t *list, const char *type)
 {
@@ -145,54 +113,46 @@ static void put_listed(layer_list *layers, const json_t *list, const char *type)
     }
 }
 
-/* Keys that list the layers of full attention, and the type of the other layers. */
+/* Keys that tell the types of layers: by letters that repeat, by the numbers of layers that are of
+ * one type, or by a number for each. */
 static const struct {
-    const char *key, *others;
-} full_lists[] = {
-    {"full_attn_idxs", "conv"},      /* LFM2 */
-    {"attn_layer_indices", "mamba"}, /* Bamba */
+    const char *key;
+    enum { LETTERS, LISTED, EACH } form;
+    char item;
+    const char *type, *others, *note;
+} type_keys[] = {
+    {"sliding_window_pattern", LETTERS, 'G', full, sliding,
+     "L: sliding_attention, G: full_attention, in turn"},
+    /* LFM2, Bamba */
+    {"full_attn_idxs", LISTED, 0, full, "conv", "layers of full attention; the others are conv"},
+    {"attn_layer_indices", LISTED, 0, full, "mamba",
+     "layers of full attention; the others are mamba"},
+    /* MiMo, MiniMax-01 */
+    {"hybrid_layer_pattern", EACH, 0, full, sliding, "0: full_attention, 1: sliding_attention"},
+    {"attn_type_list", EACH, 0, "linear_attention", full, "0: linear_attention, 1: full_attention"},
 };
 
-static bool read_full(pe_reader *reader, layer_list *layers)
+static bool read_type_key(pe_reader *reader, layer_list *layers, size_t k)
 {
-    for (size_t f = 0; f < PE_LEN(full_lists); f++) {
-        const json_t *list = pe_reader_member(reader, full_lists[f].key);
-        char note[64];
-        if (!json_is_array(list))
-            continue;
-        for (size_t i = 0; i < layers->n; i++)
-            layers->type[i] = full_lists[f].others;
-        put_listed(layers, list, full);
-        snprintf(note, sizeof note, "layers of full attention; the others are %s",
-                 full_lists[f].others);
-        pe_reader_used(reader, full_lists[f].key, list, NULL, note);
-        return true;
+    const json_t *value = pe_reader_member(reader, type_keys[k].key);
+    const char *letters = json_string_value(value);
+    const size_t n = json_string_length(value);
+    if (type_keys[k].form == LETTERS
+            ? n == 0
+            : !json_is_array(value) ||
+                  (type_keys[k].form == EACH && json_array_size(value) < layers->n))
+        return false;
+    for (size_t i = 0; i < layers->n; i++) {
+        const double item = type_keys[k].form == LETTERS ? letters[i % n]
+                            : type_keys[k].form == EACH
+                                ? json_number_value(json_array_get(value, i))
+                                : -1;
+        layers->type[i] = item == type_keys[k].item ? type_keys[k].type : type_keys[k].others;
     }
-    return false;
-}
-
-/* Lists with a 0 or 1 for each layer, and what those mean. */
-static const struct {
-    const char *key, *zero, *one, *note;
-} flag_lists[] = {
-    {"hybrid_layer_pattern", full, sliding, "0: full_attention, 1: sliding_attention"}, /* MiMo */
-    {"attn_type_list", "linear_attention", full,
-     "0: linear_attention, 1: full_attention"}, /* MiniMax-01 */
-};
-
-static bool read_flags(pe_reader *reader, layer_list *layers)
-{
-    for (size_t f = 0; f < PE_LEN(flag_lists); f++) {
-        const json_t *list = pe_reader_member(reader, flag_lists[f].key);
-        if (!json_is_array(list) || json_array_size(list) < layers->n)
-            continue;
-        for (size_t i = 0; i < layers->n; i++)
-            layers->type[i] = json_number_value(json_array_get(list, i)) == 0 ? flag_lists[f].zero
-                                                                              : flag_lists[f].one;
-        pe_reader_used(reader, flag_lists[f].key, list, NULL, flag_lists[f].note);
-        return true;
-    }
-    return false;
+    if (type_keys[k].form == LISTED)
+        put_listed(layers, value, type_keys[k].type);
+    pe_reader_used(reader, type_keys[k].key, value, NULL, type_keys[k].note);
+    return true;
 }
 
 /* A list that repeats; one that does not is that of the class's own number of layers. */
@@ -246,42 +206,37 @@ static bool read_ratios(pe_reader *reader, layer_list *layers)
     return true;
 }
 
-/* What is added to a layer's number, which then counts from 0. */
-static size_t phase_of(const pe_reader *reader, const layer_list *layers)
-{
-    const size_t every = (size_t)pe_type_number(reader->type, "global_attn_every_n_layers");
-    if (!pe_type_is(reader->type, "from_last") || every == 0 || layers->n == 0)
-        return (size_t)pe_type_number(reader->type, "phase");
-    return every - (layers->n - 1) % every;
-}
-
+/* Every so many layers one is of full attention. */
 static void read_pattern(pe_reader *reader, layer_list *layers)
 {
+    static const pe_fact facts[] = {PE_FACT_PATTERN, PE_FACT_EVERY, PE_FACT_ATTENTION_EVERY};
     const bool no_window = json_is_null(json_object_get(reader->config, "sliding_window"));
-    const struct {
-        pe_fact fact;
-        size_t from;
-        const char *others;
-    } patterns[] = {
-        {PE_FACT_PATTERN, 1, sliding},
-        {PE_FACT_EVERY, phase_of(reader, layers), sliding},
-        {PE_FACT_ATTENTION_EVERY, 1, "linear_attention"},
-    };
-    if (read_letters(reader, layers) || read_full(reader, layers) ||
-        read_block_types(reader, layers) || read_ratios(reader, layers) ||
-        read_flags(reader, layers))
+    const json_t *type = reader->type;
+    for (size_t k = 0; k < PE_LEN(type_keys); k++)
+        if (read_type_key(reader, layers, k))
+            return;
+    if (read_block_types(reader, layers) || read_ratios(reader, layers))
         return;
-    for (size_t p = 0; p < PE_LEN(patterns); p++) {
-        double every = 0;
-        const pe_fact fact = patterns[p].fact;
-        if (!(fact == PE_FACT_PATTERN && no_window
-                  ? pe_reader_finds_fact(reader, fact, &every, NULL)
-                  : pe_reader_fact(reader, fact, &every, NULL)))
+    for (size_t p = 0; p < PE_LEN(facts); p++) {
+        double number = 0;
+        if (!(facts[p] == PE_FACT_PATTERN && no_window
+                  ? pe_reader_finds_fact(reader, facts[p], &number, NULL)
+                  : pe_reader_fact(reader, facts[p], &number, NULL)))
             continue;
-        alternate(layers, (size_t)every, patterns[p].from, full, patterns[p].others);
-        if (pe_type_is(reader->type, "first_full") && layers->n != 0)
+        /* What is added to a layer's number, which counts from 0. */
+        const size_t every = (size_t)number;
+        size_t from = 1;
+        if (facts[p] == PE_FACT_EVERY)
+            from = pe_type_is(type, "from_last") && layers->n != 0
+                       ? every - (layers->n - 1) % every
+                       : (size_t)pe_type_number(type, "phase");
+        for (size_t i = 0; i < layers->n; i++)
+            layers->type[i] = (i + from) % every == 0               ? full
+                              : facts[p] == PE_FACT_ATTENTION_EVERY ? "linear_attention"
+                                                                    : sliding;
+        if (pe_type_is(type, "first_full") && layers->n != 0)
             layers->type[0] = full;
-        if (pe_type_is(reader->type, "last_full") && layers->n != 0)
+        if (pe_type_is(type, "last_full") && layers->n != 0)
             layers->type[layers->n - 1] = full;
         return;
     }
@@ -311,12 +266,11 @@ static void read_cross(pe_reader *reader, layer_list *layers)
 static void read_nope_list(pe_reader *reader, layer_list *layers, const json_t *list)
 {
     const size_t n = json_array_size(list);
+    char wanted[WANTED_MAX];
     if (!json_is_array(list) || n < layers->n) {
-        char of[OF_TEXT];
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "no_rope_layers",
-                       "no_rope_layers must be an array with a 0 or 1 for each of %zu layers or "
-                       "more, got %s%s",
-                       layers->n, pe_reader_type_text(list), print_of(list, of));
+        snprintf(wanted, sizeof wanted, "an array with a 0 or 1 for each of %zu layers or more",
+                 layers->n);
+        pe_reader_fail_type(reader, "no_rope_layers", wanted, list);
         return;
     }
     for (size_t i = 0; i < layers->n; i++) {
@@ -367,13 +321,12 @@ static void read_thetas(pe_reader *reader, layer_list *layers)
     const char *key;
     const json_t *list = pe_kinds_thetas(reader, &key);
     const size_t n = json_array_size(list);
+    char wanted[WANTED_MAX];
     if (list == NULL)
         return;
     if (!json_is_array(list) || n < layers->n || layers->n == 0) {
-        char of[OF_TEXT];
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
-                       "%s must be an array with a base for each of %zu layers, got %s%s", key,
-                       layers->n, pe_reader_type_text(list), print_of(list, of));
+        snprintf(wanted, sizeof wanted, "an array with a base for each of %zu layers", layers->n);
+        pe_reader_fail_type(reader, key, wanted, list);
         return;
     }
     for (size_t i = 0; i < layers->n; i++) {
@@ -392,14 +345,6 @@ static void read_thetas(pe_reader *reader, layer_list *layers)
                    "a base for each layer; 0: the layer does not rotate");
 }
 
-static bool is_unrotated(const char *type)
-{
-    for (size_t i = 0; i < PE_LEN(unrotated); i++)
-        if (strcmp(unrotated[i], type) == 0)
-            return true;
-    return false;
-}
-
 /* Does the model rotate in sliding layers alone? It does so only while it has any. */
 static bool full_is_unrotated(const pe_reader *reader)
 {
@@ -407,20 +352,10 @@ static bool full_is_unrotated(const pe_reader *reader)
     return pe_type_is(reader->type, "nope_full") && !json_is_null(window);
 }
 
-/* Has the dictionary of the layers' types null for this one? */
-static bool has_null(const pe_dictionary *dictionary, const char *type)
-{
-    return json_is_null(json_object_get(dictionary->object, type));
-}
-
 /* Does no layer of this type rotate in the model type? */
 static bool is_unrotated_here(const pe_reader *reader, const char *type)
 {
-    const json_t *types = json_object_get(reader->type, "nope_types");
-    for (size_t i = 0; i < json_array_size(types); i++)
-        if (strcmp(json_string_value(json_array_get(types, i)), type) == 0)
-            return true;
-    return false;
+    return pe_type_lists(json_object_get(reader->type, "nope_types"), type);
 }
 
 /* ---- kinds ---- */
@@ -576,9 +511,10 @@ static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource 
         const bool listed = pe_kinds_thetas(reader, &key) != NULL; /* then a base of 0 says so */
         for (size_t i = 0; i < layers->n; i++)
             layers->nope[i] |=
-                is_unrotated(layers->type[i]) ||
+                pe_nearest_is_name(layers->type[i], unrotated, PE_LEN(unrotated)) ||
                 (!listed && is_unrotated_here(reader, layers->type[i])) ||
-                (!pe_type_is(reader->type, "by_type") && has_null(&dictionary, layers->type[i])) ||
+                (!pe_type_is(reader->type, "by_type") &&
+                 json_is_null(json_object_get(dictionary.object, layers->type[i]))) ||
                 (no_full && strcmp(layers->type[i], full) == 0);
         if (no_full)
             pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",

@@ -25,6 +25,16 @@ const char *pe_type_text(const json_t *row, const char *member)
     return json_string_value(json_object_get(row, member));
 }
 
+bool pe_type_lists(const json_t *list, const char *text)
+{
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *item = json_string_value(json_array_get(list, i));
+        found |= item != NULL && strcmp(item, text) == 0;
+    }
+    return found;
+}
+
 /* The row of a name, which the lines are sorted by; empty: there is none. */
 static pe_slice find_row(const char *name)
 {

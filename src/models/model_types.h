@@ -37,5 +37,7 @@ pe_scheme pe_model_type_scheme(const json_t *row);
 bool pe_type_is(const json_t *row, const char *member);
 double pe_type_number(const json_t *row, const char *member);
 const char *pe_type_text(const json_t *row, const char *member);
+/** Is the text in the list, which may be NULL, of a row or a configuration? */
+bool pe_type_lists(const json_t *list, const char *text);
 
 #endif

@@ -45,31 +45,20 @@ static const char *const other_keys[] = {
     "model_type",     "position_embedding_type", "layer_rope_theta",
 };
 
-static size_t list_known(const char **out)
+bool pe_reader_knows_key(const char *name, const char **near)
 {
+    const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(other_keys)];
     size_t n = 0;
     for (size_t f = 0; f < PE_FACTS; f++)
         for (size_t s = 0; s < SPELLINGS_MAX && facts[f].names[s] != NULL; s++)
-            out[n++] = facts[f].names[s];
+            known[n++] = facts[f].names[s];
     for (size_t i = 0; i < PE_LEN(other_keys); i++)
-        out[n++] = other_keys[i];
-    return n;
-}
-
-bool pe_reader_knows_key(const char *name)
-{
-    const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(other_keys)];
-    const size_t n = list_known(known);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(known[i], name) == 0)
-            return true;
+        known[n++] = other_keys[i];
+    if (pe_nearest_is_name(name, known, n))
+        return true;
+    if (near != NULL)
+        *near = pe_nearest_name(name, known, n);
     return false;
-}
-
-const char *pe_reader_nearest_key(const char *name)
-{
-    const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(other_keys)];
-    return pe_nearest_name(name, known, list_known(known));
 }
 
 /* ---- failures ---- */
@@ -97,16 +86,6 @@ void pe_reader_fail_memory(pe_reader *reader)
         reader->status = pe_fail_memory(reader->why);
 }
 
-/* Numbers that JSON lacks come as strings of their names. */
-static const char *odd_number(const json_t *value)
-{
-    static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
-    for (size_t n = 0; json_is_string(value) && n < PE_LEN(names); n++)
-        if (strcmp(json_string_value(value), names[n]) == 0)
-            return names[n];
-    return NULL;
-}
-
 const char *pe_reader_type_text(const json_t *value)
 {
     static const char *const texts[] = {
@@ -114,32 +93,39 @@ const char *pe_reader_type_text(const json_t *value)
         [JSON_INTEGER] = "a number", [JSON_REAL] = "a number",  [JSON_TRUE] = "true",
         [JSON_FALSE] = "false",      [JSON_NULL] = "null",
     };
-    const char *odd = odd_number(value);
-    return odd != NULL ? odd : texts[json_typeof(value)];
+    /* Numbers that JSON lacks come as strings of their names. */
+    static const char *const odd[] = {"NaN", "Infinity", "-Infinity"};
+    for (size_t n = 0; json_is_string(value) && n < PE_LEN(odd); n++)
+        if (strcmp(json_string_value(value), odd[n]) == 0)
+            return odd[n];
+    return texts[json_typeof(value)];
 }
 
 void pe_reader_fail_type(pe_reader *reader, const char *where, const char *wanted,
                          const json_t *value)
 {
-    pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s must be %s, got %s", where, wanted,
-                   pe_reader_type_text(value));
+    char of[32] = "";
+    if (json_is_array(value))
+        snprintf(of, sizeof of, " of %zu", json_array_size(value));
+    pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s must be %s, got %s%s", where, wanted,
+                   pe_reader_type_text(value), of);
 }
 
 /* ---- the report ---- */
 
 static void print_value(const json_t *value, bool inside, pe_buffer *out)
 {
-    size_t i;
     const json_t *item;
-    switch (json_typeof(value)) {
-    case JSON_STRING:
+    size_t i;
+    if (json_is_string(value)) {
         pe_buffer_json_string(out, json_string_value(value));
-        break;
-    case JSON_INTEGER:
-    case JSON_REAL:
+    } else if (json_is_number(value)) {
         pe_real_print(json_number_value(value), out);
-        break;
-    case JSON_ARRAY:
+    } else if (json_is_object(value)) {
+        pe_buffer_str(out, "{}");
+    } else if (!json_is_array(value)) {
+        pe_buffer_str(out, pe_reader_type_text(value));
+    } else {
         pe_buffer_str(out, "[");
         json_array_foreach((json_t *)(uintptr_t)value, i, item)
         {
@@ -149,15 +135,6 @@ static void print_value(const json_t *value, bool inside, pe_buffer *out)
             print_value(item, true, out);
         }
         pe_buffer_str(out, "]");
-        break;
-    case JSON_OBJECT:
-        pe_buffer_str(out, "{}");
-        break;
-    case JSON_TRUE:
-    case JSON_FALSE:
-    case JSON_NULL:
-        pe_buffer_str(out, pe_reader_type_text(value));
-        break;
     }
 }
 
@@ -166,50 +143,34 @@ void pe_reader_print(const json_t *value, pe_buffer *out)
     print_value(value, false, out);
 }
 
-/* Is there room for one more item? Then the array may have moved: it doubles when it is full. */
-static bool has_room(pe_reader *reader, void **items, size_t n, size_t size, size_t *room)
+/* An array of n items with room for one more: it doubles at powers of two. NULL: memory ran out. */
+static void *with_room(pe_reader *reader, void *items, size_t n, size_t size)
 {
-    if (n < *room)
-        return true;
-    const size_t more = *room == 0 ? 16 : 2 * *room;
-    void *grown = realloc(*items, more * size);
-    if (grown == NULL) {
+    void *grown = (n & (n - 1)) == 0 ? realloc(items, (2 * n + (n == 0)) * size) : items;
+    if (grown == NULL)
         pe_reader_fail_memory(reader);
-        return false;
-    }
-    *items = grown;
-    *room = more;
-    return true;
-}
-
-static bool is_reported(const pe_model *model, const char *pointer)
-{
-    for (size_t k = 0; k < model->n_keys; k++)
-        if (strcmp(model->keys[k].pointer, pointer) == 0)
-            return true;
-    return false;
-}
-
-static void add_key(pe_reader *reader, pe_model_key *key)
-{
-    pe_model *model = reader->model;
-    void *keys = model->keys;
-    if (key->pointer == NULL || key->value == NULL)
-        pe_reader_fail_memory(reader);
-    else if (model->n_keys < KEYS_MAX && !is_reported(model, key->pointer) &&
-             has_room(reader, &keys, model->n_keys, sizeof *key, &reader->keys_room)) {
-        model->keys = keys;
-        model->keys[model->n_keys++] = *key;
-        return;
-    }
-    free(key->pointer);
-    free(key->value);
-    free(key->note);
+    return grown;
 }
 
 void pe_reader_take_key(pe_reader *reader, pe_model_key *key)
 {
-    add_key(reader, key);
+    pe_model *model = reader->model;
+    pe_model_key *keys = NULL;
+    bool reported = model->n_keys == KEYS_MAX;
+    if (key->pointer == NULL || key->value == NULL)
+        pe_reader_fail_memory(reader);
+    for (size_t k = 0; reader->status == PE_OK && !reported && k < model->n_keys; k++)
+        reported = strcmp(model->keys[k].pointer, key->pointer) == 0;
+    if (reader->status == PE_OK && !reported)
+        keys = with_room(reader, model->keys, model->n_keys, sizeof *keys);
+    if (keys != NULL) {
+        model->keys = keys;
+        keys[model->n_keys++] = *key;
+    } else {
+        free(key->pointer);
+        free(key->value);
+        free(key->note);
+    }
     *key = (pe_model_key){0};
 }
 
@@ -239,7 +200,7 @@ void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
                         .parameter = report.parameter,
                         .note = report.note == NULL ? NULL : strdup(report.note)};
     pe_buffer_free(&text);
-    add_key(reader, &key);
+    pe_reader_take_key(reader, &key);
 }
 
 void pe_reader_used(pe_reader *reader, const char *where, const json_t *value,
@@ -328,7 +289,6 @@ void pe_reader_warn(pe_reader *reader, const char *format, ...)
 {
     char text[512];
     pe_model *model = reader->model;
-    void *warnings = model->warnings;
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
@@ -338,12 +298,12 @@ void pe_reader_warn(pe_reader *reader, const char *format, ...)
     for (size_t w = 0; w < model->n_warnings; w++)
         if (strcmp(model->warnings[w], text) == 0)
             return;
-    if (!has_room(reader, &warnings, model->n_warnings, sizeof *model->warnings,
-                  &reader->warnings_room))
+    char **warnings = with_room(reader, model->warnings, model->n_warnings, sizeof *warnings);
+    if (warnings == NULL)
         return;
     model->warnings = warnings;
-    model->warnings[model->n_warnings] = strdup(text);
-    if (model->warnings[model->n_warnings] == NULL)
+    warnings[model->n_warnings] = strdup(text);
+    if (warnings[model->n_warnings] == NULL)
         pe_reader_fail_memory(reader);
     else
         model->n_warnings++;
@@ -365,20 +325,13 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where)
     return json_is_null(at) ? NULL : at;
 }
 
-static bool type_lists(const pe_reader *reader, const char *member, const char *key)
-{
-    const json_t *keys = json_object_get(reader->type, member);
-    bool found = false;
-    for (size_t i = 0; i < json_array_size(keys); i++)
-        found |= strcmp(json_string_value(json_array_get(keys, i)), key) == 0;
-    return found;
-}
-
 /* n_embed is a name of few classes. */
 bool pe_reader_is_unread(const pe_reader *reader, const char *key)
 {
-    const bool rare = reader->type != NULL && strcmp(key, "n_embed") == 0;
-    return (rare && !type_lists(reader, "reads", key)) || type_lists(reader, "unread", key);
+    const json_t *type = reader->type;
+    const bool rare = type != NULL && strcmp(key, "n_embed") == 0;
+    return (rare && !pe_type_lists(json_object_get(type, "reads"), key)) ||
+           pe_type_lists(json_object_get(type, "unread"), key);
 }
 
 /* A spelling that is there and read. 0 channels of qk_rope_head_dim are none: attention is not

@@ -37,7 +37,6 @@ typedef struct pe_reader {
     json_t *type;              /* its row; NULL: not known */
     json_t *dictionary;        /* the type's own, once it has been asked for */
     pe_model *model;           /* in the making */
-    size_t keys_room, warnings_room;
     pe_status status;
     pe_problem *why;
 } pe_reader;
@@ -112,9 +111,9 @@ void pe_reader_ignore_fact(pe_reader *reader, pe_fact fact, const char *note);
 bool pe_reader_is_unread(const pe_reader *reader, const char *key);
 /** Where it would stand, in its first spelling. */
 const char *pe_reader_fact_name(pe_fact fact);
-/** Is this a spelling of some fact, or another key that is read? And which of them is nearest. */
-bool pe_reader_knows_key(const char *name);
-const char *pe_reader_nearest_key(const char *name);
+/** Is this a spelling of some fact, or another key that is read? If not, *near (near may be NULL) is
+ * the nearest of them, or NULL. */
+bool pe_reader_knows_key(const char *name, const char **near);
 
 /** A value as JSON. Arrays and objects within others are shown empty: `[...]` would not be JSON. */
 void pe_reader_print(const json_t *value, pe_buffer *out);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "models/layers.h"
 
 /* Objects in which models of several modalities keep their language model. */
@@ -132,20 +133,12 @@ typedef struct place {
     char path[PE_READER_PATH];
 } place;
 
-static bool is_listed(const char *name, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* Is the member a configuration of its own? */
 static bool is_tower(const char *name, const json_t *value)
 {
-    if (is_listed(name, no_towers, PE_LEN(no_towers)) || json_is_null(value))
+    if (pe_nearest_is_name(name, no_towers, PE_LEN(no_towers)) || json_is_null(value))
         return false;
-    return is_listed(name, tower_configs, PE_LEN(tower_configs)) ||
+    return pe_nearest_is_name(name, tower_configs, PE_LEN(tower_configs)) ||
            json_is_string(json_object_get(value, "model_type"));
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "encodings/rope/types/rope_types.h"
 #include "exact/round.h"
 #include "models/layers.h"
@@ -90,9 +91,7 @@ static pe_status check_values(pe_rope_reading *r, pe_problem *why)
 static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
 {
     static const char *const names[] = {"mrope_section", "mrope_interleaved", "mrope_layout"};
-    bool any = false;
-    for (size_t i = 0; i < PE_LEN(names); i++)
-        any |= strcmp(names[i], why->where) == 0;
+    const bool any = pe_nearest_is_name(why->where, names, PE_LEN(names));
     for (size_t i = 0; any && i < PE_LEN(names); i++) {
         pe_reader_unset(&r->kind->values, names[i]);
         pe_reader_drop_parameter(r->reader, names[i], why->detail);

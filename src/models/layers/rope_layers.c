@@ -60,13 +60,8 @@ static bool is_left_unscaled(pe_rope_reading *r)
 {
     static const char key[] = "yarn_only_types";
     const json_t *types = pe_reader_member(r->reader, key);
-    bool found = !json_is_array(types);
-    for (size_t i = 0; i < json_array_size(types); i++) {
-        const char *type = json_string_value(json_array_get(types, i));
-        found |= type != NULL && strcmp(type, r->kind->layer_type) == 0;
-    }
     pe_reader_used(r->reader, key, types, NULL, "types of layers that are scaled");
-    return !found;
+    return json_is_array(types) && !pe_type_lists(types, r->kind->layer_type);
 }
 
 /* Do layers of sliding attention have a base of their own? */

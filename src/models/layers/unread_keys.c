@@ -55,15 +55,6 @@ static const char *const rotations[] = {"rope",     "rotary",   "xpos", "ntk", "
                                                "abs_pos",  "sinusoid",     "alibi",
                                                "relative", "long_context", NULL};
 
-/* Do the layers have this number all the same? */
-static bool is_reported(const pe_reader *reader, const char *key, const json_t *value)
-{
-    const pe_values *values = reader->model->n_kinds != 0 ? &reader->model->kinds[0].values : NULL;
-    const pe_value *reported = values != NULL ? pe_values_find(values, key) : NULL;
-    return reported != NULL && reported->present && reported->param->kind == PE_KIND_INT &&
-           json_number_value(value) == (double)reported->integer;
-}
-
 /* Report a key whose name speaks of positions; of rotations: with a warning. */
 static bool report_unread(pe_reader *reader, const char *key, const json_t *value)
 {
@@ -73,21 +64,27 @@ static bool report_unread(pe_reader *reader, const char *key, const json_t *valu
             return true;
         }
     if (pe_reader_is_unread(reader, key)) {
+        /* Do the layers have this number all the same? */
+        const pe_model *model = reader->model;
+        const pe_value *told =
+            model->n_kinds != 0 ? pe_values_find(&model->kinds[0].values, key) : NULL;
         pe_reader_ignored(reader, key, value, "not read by this model type");
-        if (!is_reported(reader, key, value))
+        if (told == NULL || !told->present || told->param->kind != PE_KIND_INT ||
+            json_number_value(value) != (double)told->integer)
             pe_reader_warn(reader, "%s is not read by model type %s", key, reader->type_name);
         return true;
     }
-    if (pe_reader_knows_key(key) || is_own_key(reader, key))
-        return false;
     const bool rotates = smells(key, rotations);
+    const char *near = NULL;
     char place[PE_READER_KEY];
+    if (is_own_key(reader, key) || pe_reader_knows_key(key, rotates ? &near : NULL))
+        return false;
     if (!rotates && !smells(key, positions))
         return false;
     if (!pe_reader_escape(reader, key, place))
         return true;
     if (rotates && !json_is_null(value))
-        pe_reader_unknown(reader, place, value, pe_reader_nearest_key(key));
+        pe_reader_unknown(reader, place, value, near);
     else
         pe_reader_ignored(reader, place, value, "not recognised");
     return true;
