@@ -222,6 +222,11 @@ const json_t *pe_dictionary_member(const pe_rope_reading *r, const char *key)
     return json_is_null(value) ? NULL : value;
 }
 
+void pe_dictionary_ignore(pe_rope_reading *r, const char *key, const char *note)
+{
+    pe_reader_ignored(r->reader, pe_dictionary_place(r, key), pe_dictionary_member(r, key), note);
+}
+
 void pe_dictionary_set_member(pe_rope_reading *r, const char *key, const char *parameter,
                               const char *note)
 {

@@ -40,6 +40,8 @@ typedef struct pe_rope_reading {
 const char *pe_dictionary_place(pe_rope_reading *r, const char *key);
 /** A member of the dictionary; NULL when absent or null. */
 const json_t *pe_dictionary_member(const pe_rope_reading *r, const char *key);
+/** Report a member, if it is there, as ignored. */
+void pe_dictionary_ignore(pe_rope_reading *r, const char *key, const char *note);
 /** Does the type read the key? */
 bool pe_dictionary_reads(const pe_rope_reading *r, pe_rope_key key);
 

@@ -464,10 +464,9 @@ bool pe_reader_finds_key(pe_reader *reader, pe_fact fact, const char *key, doubl
     return true;
 }
 
-void pe_reader_ignore_fact(pe_reader *reader, pe_fact fact, const char *note)
+void pe_reader_ignore(pe_reader *reader, const char *key, const char *note)
 {
-    const char *name = pe_reader_fact_name(fact);
-    pe_reader_ignored(reader, name, pe_reader_member(reader, name), note);
+    pe_reader_ignored(reader, key, pe_reader_member(reader, key), note);
 }
 
 /* ---- values ---- */

@@ -105,8 +105,8 @@ bool pe_reader_finds_default(pe_reader *reader, pe_fact fact, double *out, const
 bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **where);
 /** Is it there? Reports nothing. */
 bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact);
-/** Report it as ignored, in its first spelling. */
-void pe_reader_ignore_fact(pe_reader *reader, pe_fact fact, const char *note);
+/** Report a key as ignored, if it is there. */
+void pe_reader_ignore(pe_reader *reader, const char *key, const char *note);
 /** Does the model type's class not read this key? */
 bool pe_reader_is_unread(const pe_reader *reader, const char *key);
 /** Where it would stand, in its first spelling. */

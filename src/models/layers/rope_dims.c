@@ -38,10 +38,9 @@ static void ignore_hidden_size(pe_reader *reader, double head_dim)
                        "head_dim is %.0f, but hidden_size / num_attention_heads is %.0f / %.0f; "
                        "head_dim is what counts",
                        head_dim, json_number_value(hidden), json_number_value(heads));
-    pe_reader_ignore_fact(reader, PE_FACT_HIDDEN,
-                          "head_dim is given, and is not hidden_size / heads");
-    pe_reader_ignore_fact(reader, PE_FACT_HEADS,
-                          "head_dim is given, and is not hidden_size / heads");
+    static const char note[] = "head_dim is given, and is not hidden_size / heads";
+    pe_reader_ignore(reader, "hidden_size", note);
+    pe_reader_ignore(reader, "num_attention_heads", note);
 }
 
 static int compare_sizes(const void *a, const void *b)
@@ -102,8 +101,8 @@ static double widened_head_dim(pe_reader *reader)
     const double dim =
         pe_type_number(reader->type, "widen") != 0 ? pe_rope_dims_per_head(reader) : 0;
     if (dim != 0)
-        pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM,
-                              "the class computes it from hidden_size and the heads");
+        pe_reader_ignore(reader, "head_dim",
+                         "the class computes it from hidden_size and the heads");
     return dim * pe_type_number(reader->type, "widen");
 }
 
@@ -153,7 +152,7 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
                            "head_dim is %.7g, but qk_rope_head_dim, %.0f, is what rotates: where "
                            "transformers reads it, it makes head_dim / 2 frequencies, and fails",
                            head, dim);
-        pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
+        pe_reader_ignore(reader, "head_dim", "qk_rope_head_dim is what rotates");
         return dim;
     }
     const bool full = strcmp(r->kind->layer_type, "full_attention") == 0 &&
@@ -276,7 +275,7 @@ static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested, double hea
                        where, reader->type_name);
     else
         warn_of_other_part(r, nested, head_dim, where, dim);
-    pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
+    pe_reader_ignore(reader, "partial_rotary_factor", "rotary_dim is read instead");
     return true;
 }
 
@@ -331,7 +330,7 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     } else if (pe_type_is(reader->type, "whole_head") && r->type == &pe_rope_default) {
         const json_t *part = nested != NULL ? nested : pe_reader_member(reader, where);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested, whole);
-        pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, whole);
+        pe_reader_ignore(reader, "partial_rotary_factor", whole);
         if (part != NULL && json_number_value(part) != 1)
             pe_reader_warn(reader, "%s does not count: transformers turns the whole head of %s",
                            where, reader->type_name);

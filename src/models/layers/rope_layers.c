@@ -6,6 +6,14 @@
 
 #include "models/layers.h"
 
+/* What the dictionary calls this kind of layers; NULL: as transformers does. */
+static const char *label_of(const pe_rope_reading *r)
+{
+    const json_t *labels = json_object_get(r->reader->type, "labels");
+    const json_t *own = json_object_get(labels, r->kind->layer_type);
+    return json_string_value(own != NULL ? own : json_object_get(labels, "*"));
+}
+
 /* Parameters of all layers, in the place of those by type of layers, as transformers ignores. */
 static void ignore_flat(pe_rope_reading *r)
 {
@@ -32,9 +40,7 @@ static void ignore_flat(pe_rope_reading *r)
  */
 static void choose_labelled(pe_rope_reading *r)
 {
-    const json_t *labels = json_object_get(r->reader->type, "labels");
-    const json_t *own = json_object_get(labels, r->kind->layer_type);
-    const char *label = json_string_value(own != NULL ? own : json_object_get(labels, "*"));
+    const char *label = label_of(r);
     const pe_dictionary all = r->dictionary;
     const bool main = strcmp(label, "main") == 0;
     r->by_type = true;
@@ -45,14 +51,6 @@ static void choose_labelled(pe_rope_reading *r)
     r->compressed = r->local = !main;
     if (main)
         r->dictionary = (pe_dictionary){0};
-}
-
-/* Does the base of sliding layers not count, since there are parameters of all layers? */
-static bool is_theta_shared(const pe_rope_reading *r)
-{
-    return pe_type_is(r->reader->type, "theta_alone") &&
-           (r->dictionary.object != NULL ||
-            json_is_object(json_object_get(r->reader->config, "rope_parameters")));
 }
 
 /* Is scaling for other types of layers alone (Step)? */
@@ -71,28 +69,22 @@ static bool has_local_theta(const pe_rope_reading *r)
            pe_reader_has_fact(r->reader, PE_FACT_LOCAL_THETA);
 }
 
-/* Do parameters of all layers scale these? */
-static bool takes_shared_scaling(pe_rope_reading *r, bool sliding)
-{
-    const pe_reader *reader = r->reader;
-    return !((sliding && has_local_theta(r) && !pe_type_is(reader->type, "scaled_local")) ||
-             (sliding && pe_type_is(reader->type, "unscaled_local")) || is_left_unscaled(r));
-}
-
 /* Say where the parameters of these layers stand, or would stand. */
 static void tell_scaling(pe_rope_reading *r, bool sliding)
 {
     const pe_reader *reader = r->reader;
     const char *only = pe_type_text(reader->type, "dictionary");
-    const json_t *labels = json_object_get(reader->type, "labels");
-    const json_t *own = json_object_get(labels, r->kind->layer_type);
-    const char *label = json_string_value(own != NULL ? own : json_object_get(labels, "*"));
+    const char *label = label_of(r);
+    const bool own_base =
+        sliding && has_local_theta(r) && !pe_type_is(reader->type, "scaled_local");
     const bool listed =
         r->dictionary.object != NULL && pe_dictionary_is_by_type(reader, r->dictionary.object);
     pe_buffer place = {0};
     if (only != NULL && only[0] == '\0')
         return;
-    r->kind->shared_scaling = !listed && label == NULL && takes_shared_scaling(r, sliding);
+    r->kind->shared_scaling = !listed && label == NULL && !own_base &&
+                              !(sliding && pe_type_is(reader->type, "unscaled_local")) &&
+                              !is_left_unscaled(r);
     pe_buffer_format(&place, "%s%s", reader->path, only != NULL ? only : "rope_parameters");
     if (pe_type_is(reader->type, "yarn_is_longrope"))
         r->kind->taken_type = pe_rope_yarn.name;
@@ -115,7 +107,7 @@ static void choose_dictionary(pe_rope_reading *r)
     const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
     r->by_type = pe_type_is(reader->type, "by_type") || pe_type_is(reader->type, "theta_alone");
     tell_scaling(r, sliding);
-    if (json_object_get(reader->type, "labels") != NULL) {
+    if (label_of(r) != NULL) {
         choose_labelled(r);
         return;
     }
@@ -128,10 +120,14 @@ static void choose_dictionary(pe_rope_reading *r)
         return;
     }
     ignore_flat(r);
-    r->local = sliding && !is_theta_shared(r) && has_local_theta(r);
-    if (pe_type_is(reader->type, "theta_alone") && !r->local)
-        pe_reader_ignored(reader, "swa_rope_theta", pe_reader_member(reader, "swa_rope_theta"),
-                          "the dictionary's is that of all layers");
+    /* Does the base of sliding layers not count, since there are parameters of all layers? */
+    const bool alone = pe_type_is(reader->type, "theta_alone");
+    const bool shared =
+        alone && (r->dictionary.object != NULL ||
+                  json_is_object(json_object_get(reader->config, "rope_parameters")));
+    r->local = sliding && !shared && has_local_theta(r);
+    if (alone && !r->local)
+        pe_reader_ignore(reader, "swa_rope_theta", "the dictionary's is that of all layers");
     if ((r->local && !pe_type_is(reader->type, "scaled_local")) ||
         (sliding && pe_type_is(reader->type, "unscaled_local")) || is_left_unscaled(r))
         r->dictionary = (pe_dictionary){0};
@@ -162,39 +158,6 @@ static bool has_nested_theta(pe_rope_reading *r, double *out)
     return true;
 }
 
-static double fallback_theta(pe_rope_reading *r)
-{
-    const pe_fact fact = r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA;
-    double own;
-    if (pe_reader_finds_default(r->reader, fact, &own, NULL))
-        return own;
-    const char *key = pe_type_text(r->reader->type, "theta_key");
-    pe_reader_default(r->reader, key != NULL && !r->local ? key : pe_reader_fact_name(fact), 10000,
-                      "rope_theta", "the paper's default");
-    pe_reader_warn(r->reader, "no rope_theta: 10000 is assumed");
-    return 10000;
-}
-
-/* GPT-NeoX and ModernBERT have the base under a name of their own, and do not read rope_theta. */
-static bool finds_theta(pe_rope_reading *r, double *out, const char **where)
-{
-    const char *key = pe_type_text(r->reader->type, "theta_key");
-    if (key != NULL && !r->local)
-        return pe_reader_finds_key(r->reader, PE_FACT_THETA, key, out, where);
-    return pe_reader_finds_fact(r->reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, out,
-                                where);
-}
-
-/* The base of these layers where each layer has its own; they share it (kinds.c). */
-static bool has_layers_theta(const pe_rope_reading *r, double *out, const char **key)
-{
-    const json_t *list = pe_kinds_thetas(r->reader, key);
-    if (list == NULL || r->kind->n == 0)
-        return false;
-    *out = json_number_value(json_array_get(list, r->kind->index[0]));
-    return true;
-}
-
 /* Nobody reads a base that stands around the configuration of the language model. */
 static void warn_of_outer_theta(const pe_rope_reading *r, double theta)
 {
@@ -209,88 +172,81 @@ static void warn_of_outer_theta(const pe_rope_reading *r, double theta)
 
 static void read_theta(pe_rope_reading *r)
 {
-    const char *where = "rope_theta";
-    double theta = 0, ratio = 1;
-    const char *key;
-    if (has_layers_theta(r, &theta, &key)) {
-        pe_reader_ignored(r->reader, where, pe_reader_member(r->reader, where),
-                          "layer_rope_theta has the base of each layer");
-        pe_dictionary_set_number(r, "rope_theta", key, theta);
+    pe_reader *reader = r->reader;
+    const char *where = "rope_theta", *list_key;
+    const pe_fact fact = r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA;
+    /* Where each layer has its own, these layers share it (layer_kinds.c). */
+    const json_t *list = pe_kinds_thetas(reader, &list_key);
+    if (list != NULL && r->kind->n != 0) {
+        pe_reader_ignore(reader, where, "layer_rope_theta has the base of each layer");
+        pe_dictionary_set_number(r, "rope_theta", list_key,
+                                 json_number_value(json_array_get(list, r->kind->index[0])));
         return;
     }
-    if (!has_nested_theta(r, &theta) && !finds_theta(r, &theta, &where))
-        theta = fallback_theta(r);
+    /* GPT-NeoX and ModernBERT have the base under a name of their own, and do not read rope_theta. */
+    const char *own = r->local ? NULL : pe_type_text(reader->type, "theta_key");
+    double theta = 0, ratio = 1;
+    if (!has_nested_theta(r, &theta) &&
+        !(own != NULL ? pe_reader_finds_key(reader, fact, own, &theta, &where)
+                      : pe_reader_finds_fact(reader, fact, &theta, &where)) &&
+        !pe_reader_finds_default(reader, fact, &theta, NULL)) {
+        theta = 10000;
+        pe_reader_default(reader, own != NULL ? own : pe_reader_fact_name(fact), theta,
+                          "rope_theta", "the paper's default");
+        pe_reader_warn(reader, "no rope_theta: 10000 is assumed");
+    }
     warn_of_outer_theta(r, theta);
-    if (pe_reader_finds_fact(r->reader, PE_FACT_THETA_RATIO, &ratio, &where))
+    if (pe_reader_finds_fact(reader, PE_FACT_THETA_RATIO, &ratio, &where))
         theta *= ratio;
     pe_dictionary_set_number(r, "rope_theta", where, theta);
 }
 
 /* Classes that are not known may read rope_interleaved, which those of transformers do not. */
-static bool finds_pairing(pe_reader *reader, double *interleave)
-{
-    const char *where;
-    return pe_reader_finds_fact(reader, PE_FACT_INTERLEAVE, interleave, NULL) ||
-           (reader->type == NULL && pe_reader_finds_key(reader, PE_FACT_INTERLEAVE,
-                                                        "rope_interleaved", interleave, &where));
-}
-
 static void read_pairing(pe_rope_reading *r)
 {
     pe_reader *reader = r->reader;
-    const bool axes = reader->type == NULL && pe_axes_are(reader);
+    const bool unknown = reader->type == NULL, axes = unknown && pe_axes_are(reader);
+    const char *where;
     double interleave = pe_type_is(reader->type, "interleaved") || axes;
+    const bool told = pe_reader_finds_fact(reader, PE_FACT_INTERLEAVE, &interleave, NULL) ||
+                      (unknown && pe_reader_finds_key(reader, PE_FACT_INTERLEAVE,
+                                                      "rope_interleaved", &interleave, &where));
     const char *name = interleave != 0 ? "interleaved" : "half";
-    if (!finds_pairing(reader, &interleave) && reader->type == NULL)
+    if (!told && unknown)
         pe_reader_warn(reader,
                        "which channels make a pair is not known for this model type: pairing %s "
                        "is assumed, as most %shave it",
                        name, axes ? "with several axes " : "");
-    else
-        name = interleave != 0 ? "interleaved" : "half";
     pe_reader_set_choice(&r->kind->values, "pairing", name);
 }
 
 /* ---- lengths ---- */
 
-static const char original_key[] = "original_max_position_embeddings";
-
-/* The length beside the dictionary, or the class's own, takes precedence over that in it. */
-static bool read_original_beside(pe_rope_reading *r, const json_t *nested)
-{
-    double original;
-    const char *where;
-    if (!pe_reader_fact(r->reader, PE_FACT_ORIGINAL, &original, &where))
-        return false;
-    pe_dictionary_set_number(r, original_key, where, original);
-    pe_reader_ignored(r->reader, pe_dictionary_place(r, original_key), nested,
-                      "original_max_position_embeddings beside it is read instead");
-    if (nested != NULL && json_number_value(nested) != original)
-        pe_reader_warn(r->reader, "%s and %s, %.0f, differ; the latter is read", r->place,
-                       original_key, original);
-    return true;
-}
-
-/* Where there is none, transformers takes max_position_embeddings. That beside the dictionary
- * counts where one dictionary is that of all layers. */
+/* The length beside the dictionary, or the class's own, takes precedence over that in it where one
+ * dictionary is that of all layers. Where there is none, transformers takes max_position_embeddings. */
 static void read_original(pe_rope_reading *r, double max_positions)
 {
-    const json_t *nested = pe_dictionary_member(r, original_key);
+    static const char key[] = "original_max_position_embeddings";
+    pe_reader *reader = r->reader;
+    const json_t *nested = pe_dictionary_member(r, key);
+    const char *where;
+    double original;
     if (!pe_dictionary_reads(r, PE_ROPE_ORIGINAL)) {
-        pe_reader_ignored(r->reader, pe_dictionary_place(r, original_key), nested,
-                          "this rope_type does not read it");
-        pe_reader_ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
-        return;
-    }
-    if (!r->by_type && read_original_beside(r, nested))
-        return;
-    if (nested != NULL) {
-        pe_dictionary_set_member(r, original_key, original_key, NULL);
+        pe_dictionary_ignore(r, key, "this rope_type does not read it");
+        pe_reader_ignore(reader, key, "this rope_type does not read it");
+    } else if (!r->by_type && pe_reader_fact(reader, PE_FACT_ORIGINAL, &original, &where)) {
+        pe_dictionary_set_number(r, key, where, original);
+        pe_dictionary_ignore(r, key, "original_max_position_embeddings beside it is read instead");
+        if (nested != NULL && json_number_value(nested) != original)
+            pe_reader_warn(reader, "%s and %s, %.0f, differ; the latter is read", r->place, key,
+                           original);
+    } else if (nested != NULL) {
+        pe_dictionary_set_member(r, key, key, NULL);
     } else if (max_positions != 0) {
-        pe_reader_default(r->reader, pe_dictionary_place(r, original_key), max_positions,
-                          original_key, "max_position_embeddings stands for it");
-        pe_dictionary_set_number(r, original_key, r->place, max_positions);
-        pe_reader_warn(r->reader,
+        pe_reader_default(reader, pe_dictionary_place(r, key), max_positions, key,
+                          "max_position_embeddings stands for it");
+        pe_dictionary_set_number(r, key, r->place, max_positions);
+        pe_reader_warn(reader,
                        "rope_type %s has no original_max_position_embeddings: "
                        "max_position_embeddings, %.0f, is taken for it",
                        r->type->name, max_positions);
@@ -305,14 +261,12 @@ static void read_lengths(pe_rope_reading *r)
         pe_dictionary_set_number(r, "max_position_embeddings", where, max_positions);
     /* The length from which vLLM's dynamic grows the base. */
     static const char key[] = "max_trained_positions";
-    const json_t *trained = pe_dictionary_member(r, key);
-    if (trained != NULL && r->type == &pe_rope_dynamic)
+    if (pe_dictionary_member(r, key) != NULL && r->type == &pe_rope_dynamic)
         pe_dictionary_set_member(r, key, "max_position_embeddings",
                                  "vLLM grows the base from there; transformers from "
                                  "max_position_embeddings");
     else
-        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), trained,
-                          "this rope_type does not read it");
+        pe_dictionary_ignore(r, key, "this rope_type does not read it");
     read_original(r, max_positions);
     /* A model that has just been loaded uses short_factor, until a sequence is longer. */
     const pe_value *original = pe_values_find(&r->kind->values, "original_max_position_embeddings");
@@ -356,9 +310,9 @@ static void read_mscales(pe_rope_reading *r)
         pe_dictionary_set_member(r, "short_mscale", "attention_factor",
                                  "the attention factor up to the original length; long_mscale "
                                  "beyond");
-    const json_t *beyond = pe_dictionary_member(r, "long_mscale");
-    pe_reader_ignored(r->reader, pe_dictionary_place(r, "long_mscale"), beyond,
-                      "the attention factor beyond the original length, which is not told here");
+    pe_dictionary_ignore(r, "long_mscale",
+                         "the attention factor beyond the original length, "
+                         "which is not told here");
 }
 
 /* Compressed layers do not multiply by yarn's attention factor, unless it is given. */
@@ -384,58 +338,39 @@ static double rotating(const pe_rope_reading *r)
                 : 1);
 }
 
-static void set_default_section(pe_rope_reading *r, const json_t *sections)
-{
-    const char *place = pe_dictionary_place(r, "mrope_section");
-    (void)pe_reader_set(r->reader, &r->kind->values, "mrope_section", place, sections);
-    pe_reader_report(
-        r->reader, place, sections,
-        (pe_key_report){PE_MODEL_KEY_DEFAULTED, "mrope_section", "the default of this model type"});
-}
-
-static void read_default_section(pe_rope_reading *r)
-{
-    const json_t *own = json_object_get(r->reader->type, "mrope_section");
-    if (own == NULL)
-        return;
-    if (!json_is_string(own)) {
-        set_default_section(r, own);
-        return;
-    }
-    const json_int_t half = (json_int_t)(rotating(r) / 4);
-    json_t *halves = json_pack("[II]", half, half);
-    if (halves == NULL)
-        pe_reader_fail_memory(r->reader);
-    else
-        set_default_section(r, halves);
-    json_decref(halves);
-}
-
-/* Sections beside the dictionary, where the class has them there or is not known. */
-static bool has_sections_beside(pe_rope_reading *r)
-{
-    const json_t *type = r->reader->type;
-    const char *key = type == NULL ? "mrope_section" : pe_type_text(type, "axes_key");
-    const bool own =
-        type == NULL || (json_object_get(type, "mrope_section") != NULL && key != NULL);
-    const json_t *beside = own ? pe_reader_member(r->reader, key) : NULL;
-    if (beside == NULL)
-        return false;
-    (void)pe_reader_set(r->reader, &r->kind->values, "mrope_section", key, beside);
-    pe_reader_used(r->reader, key, beside, "mrope_section", NULL);
-    return true;
-}
-
-/* Sections of the class, or under Hunyuan's name. */
+/* Sections beside the dictionary, where the class has them there or is not known; in it, also under
+ * Hunyuan's name; or those of the class ("halves": of the pairs). */
 static void read_other_sections(pe_rope_reading *r)
 {
-    if (has_sections_beside(r) || pe_dictionary_member(r, "mrope_section") != NULL)
+    const json_t *type = r->reader->type, *own = json_object_get(type, "mrope_section");
+    const char *key = type == NULL ? "mrope_section" : pe_type_text(type, "axes_key");
+    const json_t *beside =
+        key != NULL && (type == NULL || own != NULL) ? pe_reader_member(r->reader, key) : NULL;
+    if (beside != NULL) {
+        (void)pe_reader_set(r->reader, &r->kind->values, "mrope_section", key, beside);
+        pe_reader_used(r->reader, key, beside, "mrope_section", NULL);
         return;
-    if (pe_dictionary_member(r, "xdrope_section") != NULL)
+    }
+    if (pe_dictionary_member(r, "mrope_section") != NULL)
+        return;
+    if (pe_dictionary_member(r, "xdrope_section") != NULL) {
         pe_dictionary_set_member(r, "xdrope_section", "mrope_section",
                                  "Hunyuan's name of mrope_section");
-    else
-        read_default_section(r);
+    } else if (own != NULL) {
+        const json_int_t half = (json_int_t)(rotating(r) / 4);
+        json_t *halves = json_is_string(own) ? json_pack("[II]", half, half)
+                                             : json_incref((json_t *)(uintptr_t)own);
+        const char *place = pe_dictionary_place(r, "mrope_section");
+        if (halves == NULL) {
+            pe_reader_fail_memory(r->reader);
+            return;
+        }
+        (void)pe_reader_set(r->reader, &r->kind->values, "mrope_section", place, halves);
+        pe_reader_report(r->reader, place, halves,
+                         (pe_key_report){PE_MODEL_KEY_DEFAULTED, "mrope_section",
+                                         "the default of this model type"});
+        json_decref(halves);
+    }
 }
 
 /**
