@@ -25,6 +25,8 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
 
 /** Set head_dim, and rotary_dim or partial_rotary_factor. */
 void pe_rope_dims_read(pe_rope_reading *r);
+/** Channels that rotate. */
+double pe_rope_dims_rotating(const pe_values *values);
 /** hidden_size of each of the heads, cut to a whole number, with a warning; 0: they are not given. */
 double pe_rope_dims_per_head(pe_reader *reader);
 

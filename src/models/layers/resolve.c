@@ -146,10 +146,7 @@ static void add_indexer(pe_reader *reader)
         !pe_reader_fact(reader, PE_FACT_INDEX_HEAD_DIM, &dim, NULL))
         return;
     /* Channels of the head that is told which rotate. */
-    const double turned = (double)pe_values_int(
-        &reader->model->kinds[0].values,
-        pe_values_present(&reader->model->kinds[0].values, "rotary_dim") ? "rotary_dim"
-                                                                         : "head_dim");
+    const double turned = pe_rope_dims_rotating(&reader->model->kinds[0].values);
     if (turned > dim) {
         pe_reader_warn(reader, "index_head_dim is %.0f, less than the %.0f channels that turn", dim,
                        turned);

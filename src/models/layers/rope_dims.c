@@ -2,7 +2,7 @@
 /* rope_dims.c - how many channels of a head there are, and how many of them rotate. */
 #include <math.h>
 #include <mpfr.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/power.h"
@@ -43,49 +43,34 @@ static void ignore_hidden_size(pe_reader *reader, double head_dim)
     pe_reader_ignore(reader, "num_attention_heads", note);
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* head_dim of the kind's first layer in per_layer_config, whose names are numbers of layers; 0: it
- * has none there. *n gets how many of the kind's layers have so much. */
-static double first_head_dim(const json_t *layers, const pe_model_layers *kind, size_t *n)
-{
-    double first = 0;
-    const char *name;
-    json_t *layer;
-    json_object_foreach((json_t *)(uintptr_t)layers, name, layer)
-    {
-        if (kind->n != 0 && strtoull(name, NULL, 10) == kind->index[0])
-            first = json_number_value(json_object_get(layer, "head_dim"));
-    }
-    *n = first == 0 ? kind->n : 0;
-    json_object_foreach((json_t *)(uintptr_t)layers, name, layer)
-    {
-        const size_t number = strtoull(name, NULL, 10);
-        const double dim = json_number_value(json_object_get(layer, "head_dim"));
-        if (dim != 0 && kind->n != 0 &&
-            bsearch(&number, kind->index, kind->n, sizeof number, compare_sizes) != NULL)
-            *n += first == 0 ? (size_t)-1 : (size_t)(dim == first);
-    }
-    return first;
-}
-
+/* head_dim of the kind's first layer in per_layer_config, whose names are numbers of layers, which
+ * may be as long as the first of them, with zeros before; 0: it has none there. */
 static double layer_head_dim(pe_rope_reading *r)
 {
-    size_t alike;
-    const json_t *layers = pe_reader_member(r->reader, "per_layer_config");
-    const double dim = first_head_dim(layers, r->kind, &alike);
-    if (dim != 0)
-        pe_reader_used(r->reader, "per_layer_config", layers, "head_dim", NULL);
-    if (alike != r->kind->n)
+    static const char key[] = "per_layer_config";
+    const json_t *layers = pe_reader_member(r->reader, key);
+    const char *any = json_object_iter_key(json_object_iter((json_t *)(uintptr_t)layers));
+    double first = 0;
+    bool alike = true;
+    for (size_t i = 0; any != NULL && i < r->kind->n; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%zu", r->kind->index[i]);
+        const json_t *layer = json_object_get(layers, name);
+        snprintf(name, sizeof name, "%0*zu", strlen(any) < 8 ? (int)strlen(any) : 8,
+                 r->kind->index[i]);
+        const double dim = json_number_value(
+            json_object_get(layer != NULL ? layer : json_object_get(layers, name), "head_dim"));
+        first = i == 0 ? dim : first;
+        alike &= dim == first;
+    }
+    if (first != 0)
+        pe_reader_used(r->reader, key, layers, "head_dim", NULL);
+    if (!alike)
         pe_reader_warn(
             r->reader,
             "per_layer_config gives layers of %s several head_dims: told is that of the first",
             r->kind->layer_type);
-    return dim;
+    return first;
 }
 
 /* Is the head that is told the part of it that rotates? */
@@ -93,17 +78,6 @@ static bool is_latent(const pe_rope_reading *r)
 {
     return pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) &&
            !pe_type_is(r->reader->type, "tail");
-}
-
-/* Where the class alone decides, from hidden_size and the heads; 0: it does not. */
-static double widened_head_dim(pe_reader *reader)
-{
-    const double dim =
-        pe_type_number(reader->type, "widen") != 0 ? pe_rope_dims_per_head(reader) : 0;
-    if (dim != 0)
-        pe_reader_ignore(reader, "head_dim",
-                         "the class computes it from hidden_size and the heads");
-    return dim * pe_type_number(reader->type, "widen");
 }
 
 /* Where no key is that of head_dim: from hidden_size and the heads, the class's own, or that of the
@@ -139,9 +113,14 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
     double dim = layer_head_dim(r);
     if (dim != 0)
         return dim;
+    /* Where the class alone decides. */
     *where = "hidden_size";
-    if ((dim = widened_head_dim(reader)) != 0)
-        return dim;
+    const double wide = pe_type_number(reader->type, "widen");
+    if (wide != 0 && (dim = pe_rope_dims_per_head(reader)) != 0) {
+        pe_reader_ignore(reader, "head_dim",
+                         "the class computes it from hidden_size and the heads");
+        return dim * wide;
+    }
     *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
     if (is_latent(r) && pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
         /* In latent attention head_dim is that of the part which rotates. DeepSeek-V3's class,
@@ -169,57 +148,28 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
     return derived_head_dim(reader, where);
 }
 
-/* The part of its heads that transformers rotates in latent attention: of qk_rope_head_dim, or
- * (wanted is then less than 1) of all that a query has. */
-static double latent_part(pe_rope_reading *r, const json_t *nested, double wanted)
-{
-    const json_t *beside = pe_reader_member(r->reader, pe_reader_fact_name(PE_FACT_PARTIAL));
-    if (r->type == &pe_rope_default && pe_type_is(r->reader->type, "whole_head"))
-        return 1;
-    if (nested != NULL)
-        return json_number_value(nested);
-    if (wanted != 1 && strcmp(r->dictionary.place, "rope_scaling/") != 0)
-        return wanted; /* it is put into rope_parameters */
-    return beside != NULL ? json_number_value(beside) : 1;
-}
-
-/* Where the part is another than qk_rope_head_dim, transformers fails. */
+/* Where transformers rotates another part of heads in latent attention, of qk_rope_head_dim or of all
+ * that a query has, than qk_rope_head_dim, it fails. */
 static void warn_of_part(pe_rope_reading *r, const json_t *nested, double rope_dim)
 {
     double nope_dim = 0;
     pe_reader *reader = r->reader;
     if (pe_type_is(reader->type, "latent_head"))
         (void)pe_reader_finds_fact(reader, PE_FACT_NOPE_HEAD_DIM, &nope_dim, NULL);
+    const json_t *beside = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_PARTIAL));
     const double wanted = rope_dim / (rope_dim + nope_dim);
-    const double part = latent_part(r, nested, wanted);
+    double part = beside != NULL ? json_number_value(beside) : 1;
+    if (r->type == &pe_rope_default && pe_type_is(reader->type, "whole_head"))
+        part = 1;
+    else if (nested != NULL)
+        part = json_number_value(nested);
+    else if (wanted != 1 && strcmp(r->dictionary.place, "rope_scaling/") != 0)
+        part = wanted; /* it is put into rope_parameters */
     if (part != wanted && !pe_type_is(reader->type, "fixed_part"))
         pe_reader_warn(reader,
                        "all of qk_rope_head_dim turns, whatever partial_rotary_factor is: "
                        "transformers makes too %s frequencies, and fails",
                        part < wanted ? "few" : "many");
-}
-
-static bool finds_part(pe_reader *reader, double *out, const char **where)
-{
-    const char *key = pe_type_text(reader->type, "partial_key");
-    return key != NULL ? pe_reader_finds_key(reader, PE_FACT_PARTIAL, key, out, where)
-                       : pe_reader_finds_fact(reader, PE_FACT_PARTIAL, out, where);
-}
-
-/* Is it null, where the class has a part of its own? That does not count then: all channels rotate.
- *
- * Source  convert_rope_params_to_dict of huggingface/transformers 5.23.0, modeling_rope_utils.py. */
-static bool is_null_part(pe_reader *reader)
-{
-    const char *key = pe_reader_fact_name(PE_FACT_PARTIAL);
-    const json_t *value = json_object_get(reader->config, key);
-    if (pe_type_number(reader->type, "partial_rotary_factor") == 0 ||
-        pe_type_text(reader->type, "partial_key") != NULL || !json_is_null(value))
-        return false;
-    pe_reader_ignored(reader, key, value, "null: all channels rotate, as in transformers");
-    pe_reader_warn(reader, "%s is null: all channels rotate, not the part of model type %s", key,
-                   reader->type_name);
-    return true;
 }
 
 /* Where head_dim is null, transformers makes frequencies of hidden_size / heads channels. */
@@ -279,34 +229,37 @@ static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested, double hea
     return true;
 }
 
-/* The part of the kind's first layer, where each layer has its own (Step). */
-static bool has_layers_part(pe_rope_reading *r)
-{
-    static const char key[] = "partial_rotary_factors";
-    const json_t *list = pe_reader_member(r->reader, key);
-    const json_t *part = r->kind->n != 0 ? json_array_get(list, r->kind->index[0]) : NULL;
-    if (part == NULL)
-        return false;
-    (void)pe_reader_set(r->reader, &r->kind->values, "partial_rotary_factor", key, part);
-    pe_reader_used(r->reader, key, list, "partial_rotary_factor", "a part for each layer");
-    return true;
-}
-
-/* A part that stands beside the dictionary, or the class's own. */
+/* A part that stands beside the dictionary, for each layer (Step) or for all, or the class's own. One
+ * that is null, where the class has its own, says that all channels rotate.
+ *
+ * Source  convert_rope_params_to_dict of huggingface/transformers 5.23.0, modeling_rope_utils.py. */
 static void read_part_beside(pe_rope_reading *r, double head_dim)
 {
+    static const char list_key[] = "partial_rotary_factors";
     pe_reader *reader = r->reader;
-    const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
+    const char *key = pe_reader_fact_name(PE_FACT_PARTIAL), *where = key;
+    const char *own = pe_type_text(reader->type, "partial_key");
+    const json_t *list = pe_reader_member(reader, list_key);
+    const json_t *layers = r->kind->n != 0 ? json_array_get(list, r->kind->index[0]) : NULL;
+    const json_t *value = json_object_get(reader->config, key);
     double part = 1;
-    if (has_layers_part(r))
-        return;
-    if (is_null_part(reader) || finds_part(reader, &part, &where))
-        pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
-    else if (pe_reader_finds_default(reader, PE_FACT_PARTIAL, &part, &where))
-        pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
-    else if (head_dim >= pe_type_number(reader->type, "rotary_dim") &&
-             pe_reader_finds_default(reader, PE_FACT_ROTARY_DIM, &part, &where))
+    if (layers != NULL) {
+        (void)pe_reader_set(reader, &r->kind->values, key, list_key, layers);
+        pe_reader_used(reader, list_key, list, key, "a part for each layer");
+    } else if (own == NULL && json_is_null(value) && pe_type_number(reader->type, key) != 0) {
+        pe_reader_ignored(reader, key, value, "null: all channels rotate, as in transformers");
+        pe_reader_warn(reader, "%s is null: all channels rotate, not the part of model type %s",
+                       key, reader->type_name);
+        pe_dictionary_set_number(r, key, key, part);
+    } else if (own != NULL ? pe_reader_finds_key(reader, PE_FACT_PARTIAL, own, &part, &where)
+                           : pe_reader_finds_fact(reader, PE_FACT_PARTIAL, &part, &where)) {
+        pe_dictionary_set_number(r, key, where, part);
+    } else if (pe_reader_finds_default(reader, PE_FACT_PARTIAL, &part, &where)) {
+        pe_dictionary_set_number(r, key, where, part);
+    } else if (head_dim >= pe_type_number(reader->type, "rotary_dim") &&
+               pe_reader_finds_default(reader, PE_FACT_ROTARY_DIM, &part, &where)) {
         pe_dictionary_set_number(r, "rotary_dim", where, part);
+    }
 }
 
 /* The part of a head that rotates: nested, beside, or the class's own. */
@@ -317,19 +270,20 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     static const char whole[] = "ignored by transformers: this model type turns the whole head";
     const json_t *nested = pe_dictionary_member(r, where);
     if (r->compressed) {
-        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
-                          "in a dictionary of all layers: the part beside it, or the class's own");
+        pe_dictionary_ignore(
+            r, where, "in a dictionary of all layers: the part beside it, or the class's own");
         nested = NULL;
     }
     if (is_latent(r)) {
         warn_of_part(r, nested, head_dim);
-        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
-                          "qk_rope_head_dim is what rotates, all of it");
+        if (nested != NULL)
+            pe_dictionary_ignore(r, where, "qk_rope_head_dim is what rotates, all of it");
     } else if (read_rotary_dim(r, nested, head_dim)) {
         return;
     } else if (pe_type_is(reader->type, "whole_head") && r->type == &pe_rope_default) {
         const json_t *part = nested != NULL ? nested : pe_reader_member(reader, where);
-        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested, whole);
+        if (nested != NULL)
+            pe_dictionary_ignore(r, where, whole);
         pe_reader_ignore(reader, "partial_rotary_factor", whole);
         if (part != NULL && json_number_value(part) != 1)
             pe_reader_warn(reader, "%s does not count: transformers turns the whole head of %s",
@@ -360,23 +314,6 @@ static void eval_factor(const void *context, size_t i, mpfr_ptr out)
     pe_power_raise(out, 2 * (double)i, s->dim * (s->dim + 1));
 }
 
-/* Types that scale a frequency by its pair alone; dynamic does while sequences are short. */
-static bool scales_pairs(const pe_rope_type *type)
-{
-    return type == &pe_rope_default || type == &pe_rope_linear || type == &pe_rope_longrope ||
-           type == &pe_rope_dynamic;
-}
-
-/* All channels of a head rotate, but for the last of an odd number. */
-static void warn_of_head(pe_rope_reading *r, double dim)
-{
-    pe_dictionary_set_number(r, "head_dim", "head_dim", dim + 1);
-    pe_reader_warn(r->reader,
-                   "head_dim is odd, %.0f: transformers makes %.0f frequencies, and fails; "
-                   "head_dim is told as %.0f, with those frequencies",
-                   dim, (dim + 1) / 2, dim + 1);
-}
-
 /**
  * Where int(head_dim partial_rotary_factor) = d is odd, transformers makes (d + 1)/2 frequencies
  * base^(-2i/d), which turn d + 1 channels. Those of d + 1 channels, divided by freq_factors, are
@@ -392,7 +329,10 @@ static void even_out(pe_rope_reading *r, double head_dim)
     const bool given = pe_values_present(values, "partial_rotary_factor");
     const double part = given ? pe_values_real(values, "partial_rotary_factor") : 1;
     const double dim = floor(head_dim * part);
-    if (!scales_pairs(r->type) || pe_values_present(values, "rotary_dim") || fmod(dim, 2) == 0 ||
+    /* Does the type scale a frequency by its pair alone? dynamic does while sequences are short. */
+    const bool by_pair = r->type == &pe_rope_default || r->type == &pe_rope_linear ||
+                         r->type == &pe_rope_longrope || r->type == &pe_rope_dynamic;
+    if (!by_pair || pe_values_present(values, "rotary_dim") || fmod(dim, 2) == 0 ||
         pe_axes_are(r->reader) || (dim >= head_dim && r->reader->type == NULL))
         return;
     pe_reader_unset(values, "partial_rotary_factor");
@@ -408,9 +348,14 @@ static void even_out(pe_rope_reading *r, double head_dim)
     else
         (void)pe_reader_set(r->reader, &r->kind->values, "freq_factors", "freq_factors", list);
     json_decref(list);
-    if (dim >= head_dim)
-        warn_of_head(r, dim);
-    else
+    if (dim >= head_dim) {
+        /* All channels of a head rotate, but for the last of an odd number. */
+        pe_dictionary_set_number(r, "head_dim", "head_dim", dim + 1);
+        pe_reader_warn(r->reader,
+                       "head_dim is odd, %.0f: transformers makes %.0f frequencies, and fails; "
+                       "head_dim is told as %.0f, with those frequencies",
+                       dim, (dim + 1) / 2, dim + 1);
+    } else
         pe_reader_warn(
             r->reader,
             "int(head_dim * partial_rotary_factor) is odd, %.0f: transformers turns %.0f channels, "
@@ -421,16 +366,14 @@ static void even_out(pe_rope_reading *r, double head_dim)
                                   "rope_type dynamic grows the base");
 }
 
-/* The last channels of a head rotate. */
-static void put_at_tail(pe_rope_reading *r, double head_dim)
+double pe_rope_dims_rotating(const pe_values *values)
 {
-    const pe_values *values = &r->kind->values;
-    double dim = head_dim;
     if (pe_values_present(values, "rotary_dim"))
-        dim = (double)pe_values_int(values, "rotary_dim");
-    else if (pe_values_present(values, "partial_rotary_factor"))
-        dim = floor(head_dim * pe_values_real(values, "partial_rotary_factor"));
-    pe_dictionary_set_number(r, "rotary_offset", "head_dim", head_dim - dim);
+        return (double)pe_values_int(values, "rotary_dim");
+    return (double)pe_values_int(values, "head_dim") *
+           (pe_values_present(values, "partial_rotary_factor")
+                ? pe_values_real(values, "partial_rotary_factor")
+                : 1);
 }
 
 void pe_rope_dims_read(pe_rope_reading *r)
@@ -442,8 +385,9 @@ void pe_rope_dims_read(pe_rope_reading *r)
     pe_dictionary_set_number(r, "head_dim", where, dim);
     warn_of_null_head(r, where, dim);
     read_rotary_part(r, dim);
-    if (r->reader->status == PE_OK && pe_type_is(r->reader->type, "tail"))
-        put_at_tail(r, dim);
+    if (r->reader->status == PE_OK && pe_type_is(r->reader->type, "tail")) /* the last channels */
+        pe_dictionary_set_number(r, "rotary_offset", "head_dim",
+                                 dim - floor(pe_rope_dims_rotating(&r->kind->values)));
     else if (r->reader->status == PE_OK)
         even_out(r, dim);
 }

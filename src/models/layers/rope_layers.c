@@ -326,18 +326,6 @@ static void read_compressed(pe_rope_reading *r)
     pe_dictionary_set_number(r, "attention_factor", place, 1);
 }
 
-/* Channels that rotate. */
-static double rotating(const pe_rope_reading *r)
-{
-    const pe_values *values = &r->kind->values;
-    if (pe_values_present(values, "rotary_dim"))
-        return (double)pe_values_int(values, "rotary_dim");
-    return (double)pe_values_int(values, "head_dim") *
-           (pe_values_present(values, "partial_rotary_factor")
-                ? pe_values_real(values, "partial_rotary_factor")
-                : 1);
-}
-
 /* Sections beside the dictionary, where the class has them there or is not known; in it, also under
  * Hunyuan's name; or those of the class ("halves": of the pairs). */
 static void read_other_sections(pe_rope_reading *r)
@@ -357,7 +345,7 @@ static void read_other_sections(pe_rope_reading *r)
         pe_dictionary_set_member(r, "xdrope_section", "mrope_section",
                                  "Hunyuan's name of mrope_section");
     } else if (own != NULL) {
-        const json_int_t half = (json_int_t)(rotating(r) / 4);
+        const json_int_t half = (json_int_t)(pe_rope_dims_rotating(&r->kind->values) / 4);
         json_t *halves = json_is_string(own) ? json_pack("[II]", half, half)
                                              : json_incref((json_t *)(uintptr_t)own);
         const char *place = pe_dictionary_place(r, "mrope_section");
@@ -383,7 +371,7 @@ static void read_other_sections(pe_rope_reading *r)
 static void fit_sections(pe_rope_reading *r)
 {
     pe_value *list = pe_values_find(&r->kind->values, "mrope_section");
-    const double pairs = floor(rotating(r) / 2);
+    const double pairs = floor(pe_rope_dims_rotating(&r->kind->values) / 2);
     if (list->list_length != 3 || list->list[0] + list->list[1] + list->list[2] == pairs)
         return;
     double rest = pairs;
