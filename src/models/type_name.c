@@ -40,21 +40,6 @@ static const char *meaning_of(pe_rope_reading *r, const char *name, const char *
     return name;
 }
 
-static const char *type_key(pe_rope_reading *r)
-{
-    const json_t *new = pe_dictionary_member(r, "rope_type"),
-                 *old = pe_dictionary_member(r, "type");
-    if (new != NULL && old != NULL) {
-        const bool same = json_equal((json_t *)(uintptr_t) new, (json_t *)(uintptr_t)old) != 0;
-        pe_reader_ignored(r->reader, pe_dictionary_place(r, "type"), old,
-                          "rope_type is read instead");
-        if (!same)
-            pe_reader_warn(r->reader, "rope_type and type differ in %s; rope_type is read",
-                           r->dictionary.place);
-    }
-    return new != NULL ? "rope_type" : "type";
-}
-
 /* Where transformers puts rope_scaling into the parameters of a type of layers, which have a
  * rope_type already, it does not read the old spelling. */
 static bool is_unread_type(pe_rope_reading *r, const char *key, const json_t *value)
@@ -62,8 +47,7 @@ static bool is_unread_type(pe_rope_reading *r, const char *key, const json_t *va
     if (!pe_type_is(r->reader->type, "by_type") || value == NULL || strcmp(key, "type") != 0 ||
         strcmp(r->dictionary.place, "rope_scaling/") != 0)
         return false;
-    pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
-                      "transformers 5 reads rope_type alone in this model type");
+    pe_dictionary_ignore(r, key, "transformers 5 reads rope_type alone in this model type");
     pe_reader_warn(r->reader,
                    "rope_scaling has type and no rope_type, which transformers 5 does not "
                    "read in model type %s: frequencies are not scaled",
@@ -73,9 +57,16 @@ static bool is_unread_type(pe_rope_reading *r, const char *key, const json_t *va
 
 void pe_type_name_read(pe_rope_reading *r)
 {
-    const char *key = type_key(r), *note = NULL;
-    const json_t *value = pe_dictionary_member(r, key);
+    const json_t *new = pe_dictionary_member(r, "rope_type"),
+                 *old = pe_dictionary_member(r, "type"), *value = new != NULL ? new : old;
+    const char *key = new != NULL ? "rope_type" : "type", *note = NULL;
     const char *name = json_string_value(value);
+    if (new != NULL && old != NULL) {
+        pe_dictionary_ignore(r, "type", "rope_type is read instead");
+        if (json_equal((json_t *)(uintptr_t) new, (json_t *)(uintptr_t)old) == 0)
+            pe_reader_warn(r->reader, "rope_type and type differ in %s; rope_type is read",
+                           r->dictionary.place);
+    }
     r->type = &pe_rope_default;
     pe_reader_set_choice(&r->kind->values, "rope_type", r->type->name);
     if (is_unread_type(r, key, value))

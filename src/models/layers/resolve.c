@@ -157,14 +157,12 @@ static void add_indexer(pe_reader *reader)
         return;
     const pe_values *from = &reader->model->kinds[0].values;
     pe_values_free(&kind->values);
-    reader->status = pe_values_copy(from, &kind->values, reader->why);
+    reader->status = pe_values_lend(from, &kind->values, reader->why);
     const char *scaling = reader->model->kinds[0].scaling;
     kind->scaling = scaling != NULL ? strdup(scaling) : NULL;
     kind->shared_scaling = reader->model->kinds[0].shared_scaling;
     if (scaling != NULL && kind->scaling == NULL)
         pe_reader_fail_memory(reader);
-    for (size_t i = 0; reader->status == PE_OK && i < from->n; i++)
-        kind->values.value[i].given = from->value[i].given;
     if (reader->status != PE_OK)
         return;
     pe_reader_unset(&kind->values, "partial_rotary_factor");

@@ -9,15 +9,6 @@
 #include "exact/round.h"
 #include "models/layers.h"
 
-/* A copy in which a client has given what the configuration gives. */
-static pe_status copy_values(const pe_values *from, pe_values *out, pe_problem *why)
-{
-    const pe_status status = pe_values_copy(from, out, why);
-    for (size_t i = 0; i < from->n && status == PE_OK; i++)
-        out->value[i].given = from->value[i].given;
-    return status;
-}
-
 /* The place of the key that became a parameter, or where such a key would stand. */
 static void place_of_parameter(pe_rope_reading *r, const char *parameter, char *out, size_t room)
 {
@@ -58,31 +49,22 @@ static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *w
                    meant ? r->unknown_key : "", meant ? " is not known: is it meant?" : "");
 }
 
-static pe_status check_copy(pe_rope_reading *r, pe_values *values, pe_problem *why)
-{
-    pe_rope checked = {0};
-    pe_status status = pe_values_defaults(values, why);
-    PE_TRY(status);
-    status = pe_rope_read(values, NULL, &checked, why);
-    if (status == PE_OK) {
-        static const char *const derived[] = {"rotary_dim", "partial_rotary_factor"};
-        for (size_t d = 0; d < PE_LEN(derived); d++) {
-            pe_value *to = pe_values_find(&r->kind->values, derived[d]);
-            *to = *pe_values_find(values, derived[d]);
-            to->given = true;
-        }
-    }
-    pe_rope_free(&checked);
-    return status;
-}
-
-/* Check the values as a resource would. */
+/* Check the values as a resource would, as if a client had given them. */
 static pe_status check_values(pe_rope_reading *r, pe_problem *why)
 {
+    static const char *const derived[] = {"rotary_dim", "partial_rotary_factor"};
     pe_values values;
-    pe_status status = copy_values(&r->kind->values, &values, why);
-    PE_TRY(status);
-    status = check_copy(r, &values, why);
+    pe_rope checked = {0};
+    PE_TRY(pe_values_lend(&r->kind->values, &values, why));
+    pe_status status = pe_values_defaults(&values, why);
+    if (status == PE_OK)
+        status = pe_rope_read(&values, NULL, &checked, why);
+    for (size_t d = 0; status == PE_OK && d < PE_LEN(derived); d++) {
+        pe_value *to = pe_values_find(&r->kind->values, derived[d]);
+        *to = *pe_values_find(&values, derived[d]);
+        to->given = true;
+    }
+    pe_rope_free(&checked);
     pe_values_free(&values);
     return status;
 }
@@ -91,15 +73,15 @@ static pe_status check_values(pe_rope_reading *r, pe_problem *why)
 static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
 {
     static const char *const names[] = {"mrope_section", "mrope_interleaved", "mrope_layout"};
-    const bool any = pe_nearest_is_name(why->where, names, PE_LEN(names));
-    for (size_t i = 0; any && i < PE_LEN(names); i++) {
+    if (!pe_nearest_is_name(why->where, names, PE_LEN(names)))
+        return false;
+    for (size_t i = 0; i < PE_LEN(names); i++) {
         pe_reader_unset(&r->kind->values, names[i]);
         pe_reader_drop_parameter(r->reader, names[i], why->detail);
     }
-    if (any)
-        pe_reader_warn(r->reader, "%s: sections are left out, and all pairs turn by one axis",
-                       why->detail);
-    return any;
+    pe_reader_warn(r->reader, "%s: sections are left out, and all pairs turn by one axis",
+                   why->detail);
+    return true;
 }
 
 void pe_rope_checks_values(pe_rope_reading *r)
@@ -135,18 +117,6 @@ void pe_rope_checks_lengths(pe_rope_reading *r)
                        pe_dictionary_place(r, "factor"), factor, most / original);
 }
 
-/* Is it named as vLLM names the type that it gives to latent attention alone? */
-static bool is_named_deepseek(const pe_rope_reading *r)
-{
-    static const char *const keys[] = {"rope_type", "type"};
-    bool named = false;
-    for (size_t k = 0; k < PE_LEN(keys); k++) {
-        const char *name = json_string_value(pe_dictionary_member(r, keys[k]));
-        named |= name != NULL && strcmp(name, "deepseek_yarn") == 0;
-    }
-    return named;
-}
-
 /* factor, mscale */
 static void eval_attention(const void *context, size_t i, mpfr_ptr out)
 {
@@ -171,44 +141,42 @@ static void take_vllms(pe_rope_reading *r, const json_t *mscale)
                    mscale == NULL ? "1 counts for it" : "mscale alone makes the attention factor");
 }
 
-/* Keys of yarn's own code, which neither transformers nor vLLM reads any more.
+/* Keys of yarn's own code, which neither transformers nor vLLM reads any more; and two of which vLLM
+ * reads each by itself, transformers neither where one is absent.
  *
  * Source  _compute_yarn_parameters of huggingface/transformers 5.24.0; get_rope of vllm 0.33.0,
- *         model_executor/layers/rotary_embedding. */
-static void warn_of_unread(pe_rope_reading *r)
-{
-    static const char *const keys[] = {"attn_factor", "extrapolation_factor"};
-    const char *name = r->reader->type_name;
-    for (size_t k = 0; k < PE_LEN(keys); k++) {
-        const pe_values *values = &r->kind->values;
-        if (strcmp(r->type->name, "yarn") == 0 &&
-            (name == NULL || strncmp(name, "gguf/", 5) != 0) &&
-            pe_values_present(values, keys[k]) && pe_values_real(values, keys[k]) != 1)
-            pe_reader_warn(r->reader,
-                           "%s is not read by transformers and vLLM, which take 1; here it counts, "
-                           "as in yarn's own code",
-                           pe_dictionary_place(r, keys[k]));
-    }
-}
-
-/* vLLM reads each of the two by itself; transformers neither where one is absent.
- *
- * Source  vllm-project/vllm at 10760a01, rotary_embedding/deepseek_scaling_rope.py. */
+ *         model_executor/layers/rotary_embedding; deepseek_scaling_rope.py there at 10760a01. */
 void pe_rope_checks_engines(pe_rope_reading *r)
 {
+    static const char *const keys[] = {"attn_factor", "extrapolation_factor"};
+    pe_reader *reader = r->reader;
     const pe_values *values = &r->kind->values;
     const json_t *mscale = pe_dictionary_member(r, "mscale");
     const bool one = mscale != NULL;
-    warn_of_unread(r);
-    if (strcmp(r->type->name, "yarn") != 0 ||
-        one == (pe_dictionary_member(r, "mscale_all_dim") != NULL) ||
+    const bool gguf = reader->type_name != NULL && strncmp(reader->type_name, "gguf/", 5) == 0;
+    if (strcmp(r->type->name, "yarn") != 0)
+        return;
+    for (size_t k = 0; !gguf && k < PE_LEN(keys); k++)
+        if (pe_values_present(values, keys[k]) && pe_values_real(values, keys[k]) != 1)
+            pe_reader_warn(reader,
+                           "%s is not read by transformers and vLLM, which take 1; here it counts, "
+                           "as in yarn's own code",
+                           pe_dictionary_place(r, keys[k]));
+    if (one == (pe_dictionary_member(r, "mscale_all_dim") != NULL) ||
         (one && json_number_value(mscale) == 1) || /* the same to both */
         pe_values_present(values, "attention_factor"))
         return;
-    if (is_named_deepseek(r) && pe_values_present(values, "factor"))
+    /* The name that vLLM gives the type of latent attention alone. */
+    bool named = false;
+    for (size_t k = 0; k < 2; k++) {
+        const char *name =
+            json_string_value(pe_dictionary_member(r, k == 0 ? "rope_type" : "type"));
+        named |= name != NULL && strcmp(name, "deepseek_yarn") == 0;
+    }
+    if (named && pe_values_present(values, "factor"))
         take_vllms(r, mscale);
-    else if (pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM))
-        pe_reader_warn(r->reader,
+    else if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM))
+        pe_reader_warn(reader,
                        "%s is absent: transformers then reads neither it nor %s, while vLLM takes "
                        "%s, which gives another attention factor",
                        one ? "mscale_all_dim" : "mscale", one ? "mscale" : "mscale_all_dim",
