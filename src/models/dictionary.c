@@ -175,24 +175,11 @@ void pe_dictionary_find(pe_reader *reader, pe_dictionary *out)
         ignore_types(reader, out);
 }
 
-/* Parameters beside those by type of layers. */
-static void ignore_beside(pe_reader *reader, const pe_dictionary *all)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)all->object, key, value)
-    {
-        char safe[PE_READER_KEY], where[sizeof all->place + sizeof safe];
-        if (json_is_object(value) || json_is_null(value) || !pe_reader_escape(reader, key, safe))
-            continue;
-        snprintf(where, sizeof where, "%s%s", all->place, safe);
-        pe_reader_ignored(reader, where, value, "the parameters of a type of layers are read");
-    }
-}
-
 void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const char *layer_type,
                           pe_dictionary *out)
 {
+    const char *key;
+    json_t *value;
     const json_t *object = json_object_get(all->object, layer_type);
     char where[sizeof out->place - 1];
     snprintf(where, sizeof where, "%.96s%.64s", all->place, layer_type);
@@ -200,7 +187,14 @@ void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const cha
         pe_reader_fail(reader, PE_MISSING_PARAMETER, where,
                        "%.*s has parameters for some types of layers, but none for %s",
                        (int)strlen(all->place) - 1, all->place, layer_type);
-    ignore_beside(reader, all);
+    json_object_foreach((json_t *)(uintptr_t)all->object, key, value)
+    {
+        char safe[PE_READER_KEY], beside[sizeof all->place + sizeof safe];
+        if (json_is_object(value) || json_is_null(value) || !pe_reader_escape(reader, key, safe))
+            continue;
+        snprintf(beside, sizeof beside, "%s%s", all->place, safe);
+        pe_reader_ignored(reader, beside, value, "the parameters of a type of layers are read");
+    }
     if (json_object_size(object) > DICTIONARY_MAX)
         pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s may have at most %d members",
                        layer_type, DICTIONARY_MAX);
@@ -253,19 +247,6 @@ bool pe_dictionary_reads(const pe_rope_reading *r, pe_rope_key key)
 
 /* ---- the other keys of the dictionary ---- */
 
-/* Is the key no parameter? Then it is reported, unless it is read by name. */
-static bool is_other_key(pe_rope_reading *r, const char *key, const json_t *value)
-{
-    for (size_t k = 0; k < PE_LEN(other_keys); k++)
-        if (strcmp(other_keys[k].name, key) == 0) {
-            if (other_keys[k].note != NULL)
-                pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
-                                  other_keys[k].note);
-            return true;
-        }
-    return false;
-}
-
 static void report_unknown(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_values *values = &r->kind->values;
@@ -309,65 +290,54 @@ static bool is_row(const pe_rope_reading *r, const char *key)
            kind == PE_KIND_REAL_LIST;
 }
 
-/* transformers looks for truncate beside the types of layers, where there are such. */
-static bool is_unread_truncate(pe_rope_reading *r, pe_rope_key key, const json_t *value)
-{
-    if (key != PE_ROPE_TRUNCATE || !r->by_type || !pe_dictionary_reads(r, key))
-        return false;
-    pe_reader_ignored(r->reader, pe_dictionary_place(r, "truncate"), value,
-                      "transformers does not read it for one type of layers");
-    if (!json_is_true(value))
-        pe_reader_warn(r->reader,
-                       "%s is not read by transformers, which rounds the bounds of the "
-                       "ramp where layers have parameters by their types",
-                       r->place);
-    return true;
-}
-
-/* attention_factor is the whole factor, which attn_factor would multiply. */
-static bool is_replaced(pe_rope_reading *r, pe_rope_key key, const json_t *value)
-{
-    if (key != PE_ROPE_ATTN_FACTOR ||
-        (pe_dictionary_member(r, "attention_factor") == NULL && !r->compressed))
-        return false;
-    pe_reader_ignored(r->reader, pe_dictionary_place(r, "attn_factor"), value,
-                      "attention_factor is read instead");
-    if (json_is_number(value) && json_number_value(value) != 1)
-        pe_reader_warn(r->reader,
-                       "%s is not read beside attention_factor; vLLM before 0.33 reads it, and "
-                       "not attention_factor",
-                       r->place);
-    return true;
-}
-
-/* transformers takes beta_fast or 32, beta_slow or 1: 0 is as none. */
-static bool is_no_beta(pe_rope_key key, const json_t *value)
-{
-    return (key == PE_ROPE_BETA_FAST || key == PE_ROPE_BETA_SLOW) && json_is_number(value) &&
-           json_number_value(value) == 0;
-}
-
 static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_rope_key known = pe_rope_key_find(key);
-    if (is_other_key(r, key, value) || is_unread_truncate(r, known, value) ||
-        is_replaced(r, known, value))
-        return;
-    if (!is_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
+    const bool is_null = json_is_null(value), reads = pe_dictionary_reads(r, known);
+    const double number = json_number_value(value);
+    const char *place = pe_dictionary_place(r, key);
+    pe_reader *reader = r->reader;
+    for (size_t k = 0; k < PE_LEN(other_keys); k++)
+        if (strcmp(other_keys[k].name, key) == 0) {
+            if (other_keys[k].note != NULL)
+                pe_reader_ignored(reader, place, value, other_keys[k].note);
+            return; /* it is read by name */
+        }
+    if (known == PE_ROPE_TRUNCATE && r->by_type && reads) {
+        /* It is looked for beside the types of layers, where there are such. */
+        pe_reader_ignored(reader, place, value,
+                          "transformers does not read it for one type of layers");
+        if (!json_is_true(value))
+            pe_reader_warn(reader,
+                           "%s is not read by transformers, which rounds the bounds of the "
+                           "ramp where layers have parameters by their types",
+                           place);
+    } else if (known == PE_ROPE_ATTN_FACTOR &&
+               (pe_dictionary_member(r, "attention_factor") != NULL || r->compressed)) {
+        /* attention_factor is the whole factor, which attn_factor would multiply. */
+        pe_reader_ignored(reader, place, value, "attention_factor is read instead");
+        if (json_is_number(value) && number != 1)
+            pe_reader_warn(reader,
+                           "%s is not read beside attention_factor; vLLM before 0.33 reads it, and "
+                           "not attention_factor",
+                           place);
+    } else if (!is_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
         report_unknown(r, key, value);
-    } else if (json_is_null(value) && known == PE_ROPE_TRUNCATE && pe_dictionary_reads(r, known)) {
-        pe_reader_used(r->reader, pe_dictionary_place(r, key), value, "truncate",
-                       "null counts as false");
-        pe_dictionary_set_number(r, key, r->place, 0);
-    } else if (json_is_null(value) || is_no_beta(known, value)) {
-        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
-                          json_is_null(value) ? "null counts as absent" : "0 counts as absent");
-    } else if (known != PE_ROPE_KEYS && !pe_dictionary_reads(r, known)) {
+    } else if (is_null && known == PE_ROPE_TRUNCATE && reads) {
+        pe_reader_used(reader, place, value, "truncate", "null counts as false");
+        pe_dictionary_set_number(r, key, place, 0);
+    } else if (is_null) {
+        pe_reader_ignored(reader, place, value, "null counts as absent");
+    } else if ((known == PE_ROPE_BETA_FAST || known == PE_ROPE_BETA_SLOW) &&
+               json_is_number(value) && number == 0) {
+        /* transformers takes beta_fast or 32, beta_slow or 1 */
+        pe_reader_ignored(reader, place, value, "0 counts as absent");
+    } else if (known != PE_ROPE_KEYS && !reads) {
         char note[96];
         snprintf(note, sizeof note, "rope_type %s does not read it", r->type->name);
-        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value, note);
-        if (known == PE_ROPE_FACTOR && json_number_value(value) != 1)
-            pe_reader_warn(r->reader, "%s is not read by rope_type %s", r->place, r->type->name);
+        pe_reader_ignored(reader, place, value, note);
+        if (known == PE_ROPE_FACTOR && number != 1)
+            pe_reader_warn(reader, "%s is not read by rope_type %s", place, r->type->name);
     } else {
         pe_dictionary_set_member(r, key, key, NULL);
     }
@@ -397,12 +367,12 @@ void pe_dictionary_read_defaults(pe_rope_reading *r)
             /* A number, or true and false where the parameter is such. */
             const double value = r->type->defaults[d].value;
             const char *place = pe_dictionary_place(r, name);
-            if (pe_values_find(&r->kind->values, name)->param->kind == PE_KIND_BOOL)
-                pe_reader_report(r->reader, place, value != 0 ? json_true() : json_false(),
+            if (r->kind->values.value[p].param->kind == PE_KIND_BOOL)
+                pe_reader_report(r->reader, place, json_boolean(value != 0),
                                  (pe_key_report){PE_MODEL_KEY_DEFAULTED, name, note});
             else
                 pe_reader_default(r->reader, place, value, name, note);
-            pe_dictionary_set_number(r, name, r->place, r->type->defaults[d].value);
+            pe_dictionary_set_number(r, name, place, value);
         }
     }
 }
