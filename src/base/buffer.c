@@ -56,6 +56,16 @@ void pe_buffer_little(pe_buffer *buffer, uint64_t number, size_t bytes)
     }
 }
 
+char *pe_buffer_take(pe_buffer *buffer)
+{
+    (void)pe_buffer_text(buffer);
+    char *text = buffer->failed ? NULL : buffer->data;
+    if (buffer->failed)
+        free(buffer->data);
+    *buffer = (pe_buffer){0};
+    return text;
+}
+
 void pe_buffer_format(pe_buffer *buffer, const char *format, ...)
 {
     va_list list, again;

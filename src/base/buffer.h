@@ -23,6 +23,8 @@ void pe_buffer_add(pe_buffer *buffer, const void *data, size_t bytes);
 void pe_buffer_str(pe_buffer *buffer, const char *text);
 /** Append `bytes` bytes of a number, the least significant one first; those beyond its eighth are 0. */
 void pe_buffer_little(pe_buffer *buffer, uint64_t number, size_t bytes);
+/** Give the content, NUL-terminated, to the caller, who frees it. NULL: failed. The buffer is empty. */
+char *pe_buffer_take(pe_buffer *buffer);
 void pe_buffer_format(pe_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /** Append text as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */

@@ -190,16 +190,6 @@ static const char *place_of(const pe_input *input, const char *key)
     return json_string_value(json_object_get(input->places, key));
 }
 
-static bool replace(char **text, pe_buffer *by)
-{
-    char *copy = by->failed ? NULL : strdup(pe_buffer_text(by));
-    if (copy == NULL)
-        return false;
-    free(*text);
-    *text = copy;
-    return true;
-}
-
 static pe_status restore_key(const pe_input *input, size_t within, pe_model_key *key,
                              pe_problem *why)
 {
@@ -211,38 +201,22 @@ static pe_status restore_key(const pe_input *input, size_t within, pe_model_key 
     const json_t *sent = json_object_get(input->whole, place);
     pe_buffer pointer = {0}, value = {0};
     pe_buffer_format(&pointer, "%.*s%s", (int)before, key->pointer, place);
-    if (sent != NULL)
+    free(key->pointer);
+    key->pointer = pe_buffer_take(&pointer);
+    if (sent != NULL) {
         pe_reader_print(sent, &value);
-    const bool kept =
-        replace(&key->pointer, &pointer) && (sent == NULL || replace(&key->value, &value));
-    pe_buffer_free(&pointer);
-    pe_buffer_free(&value);
-    return kept ? PE_OK : pe_fail_memory(why);
+        free(key->value);
+        key->value = pe_buffer_take(&value);
+    }
+    return key->pointer != NULL && key->value != NULL ? PE_OK : pe_fail_memory(why);
 }
 
 pe_status pe_input_restore(const pe_input *input, size_t within, pe_model *model, pe_problem *why)
 {
-    pe_status status = PE_OK;
-    for (size_t k = 0; k < model->n_keys && status == PE_OK; k++)
-        status = restore_key(input, within, &model->keys[k], why);
-    PE_TRY(status);
-    const size_t more = json_array_size(input->warnings);
-    char **grown = realloc(model->warnings, (model->n_warnings + more + 1) * sizeof *grown);
-    if (grown == NULL)
-        return pe_fail_memory(why);
-    model->warnings = grown;
-    for (size_t w = 0; w < more; w++) {
-        grown[model->n_warnings] = strdup(json_string_value(json_array_get(input->warnings, w)));
-        if (grown[model->n_warnings] == NULL)
-            return pe_fail_memory(why);
-        model->n_warnings++;
-    }
-    return PE_OK;
-}
-
-void pe_input_restore_problem(const pe_input *input, pe_problem *why)
-{
-    const char *place = place_of(input, why->where);
+    const char *place = model == NULL ? place_of(input, why->where) : NULL;
     if (place != NULL)
         snprintf(why->where, sizeof why->where, "%s", place);
+    for (size_t k = 0; model != NULL && k < model->n_keys; k++)
+        PE_TRY(restore_key(input, within, &model->keys[k], why));
+    return PE_OK;
 }

@@ -28,12 +28,11 @@ typedef struct pe_input {
 pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why) PE_MUST_CHECK;
 void pe_input_free(pe_input *input);
 
-/** Tell the keys of a model, and the place of a problem, where they stand in what came. What
- * came there is the value of each key that was read off it. Pointers have `within` bytes of a path
- * before the keys: those of a tower. */
+/** Tell the keys of a model, or (there is none) the place of a problem, where they stand in what came.
+ * What came there is the value of each key that was read off it. Pointers have `within` bytes of a
+ * path before the keys: those of a tower. */
 pe_status pe_input_restore(const pe_input *input, size_t within, pe_model *model,
                            pe_problem *why) PE_MUST_CHECK;
-void pe_input_restore_problem(const pe_input *input, pe_problem *why);
 
 /* ---- for the readers ---- */
 

@@ -178,9 +178,7 @@ static char *pointer_of(const pe_reader *reader, const char *where)
 {
     pe_buffer text = {0};
     pe_buffer_format(&text, "#/%s%s", reader->path, where);
-    char *pointer = text.failed ? NULL : strdup(pe_buffer_text(&text));
-    pe_buffer_free(&text);
-    return pointer;
+    return pe_buffer_take(&text);
 }
 
 void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
@@ -195,11 +193,10 @@ void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
         report.status = PE_MODEL_KEY_DEFAULTED;
     pe_reader_print(value, &text);
     pe_model_key key = {.pointer = pointer_of(reader, where),
-                        .value = text.failed ? NULL : strdup(pe_buffer_text(&text)),
+                        .value = pe_buffer_take(&text),
                         .status = report.status,
                         .parameter = report.parameter,
                         .note = report.note == NULL ? NULL : strdup(report.note)};
-    pe_buffer_free(&text);
     pe_reader_take_key(reader, &key);
 }
 

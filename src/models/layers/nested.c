@@ -168,9 +168,7 @@ static void add_tower(pe_reader *reader, const char *path, const char *name, pe_
 {
     pe_buffer pointer = {0};
     pe_buffer_format(&pointer, "#/%s%s", path, name);
-    const pe_model_tower tower = {
-        .pointer = pointer.failed ? NULL : strdup(pe_buffer_text(&pointer)), .model = model};
-    pe_buffer_free(&pointer);
+    const pe_model_tower tower = {.pointer = pe_buffer_take(&pointer), .model = model};
     /* What is told of the tower's keys is told of the whole's. */
     for (size_t k = 0; k < model->n_keys; k++)
         pe_reader_take_key(reader, &model->keys[k]);

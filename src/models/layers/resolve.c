@@ -349,15 +349,14 @@ static pe_status resolve_whole(pe_reader *reader, pe_model **out)
 }
 
 /* What is told of keys is told of those that came. */
-static pe_status resolve_input(pe_reader *reader, const pe_input *input, pe_model **out,
-                               pe_problem *why)
+static pe_status resolve_input(pe_reader *reader, const pe_input *input, pe_model **out)
 {
+    *out = NULL;
     pe_status status = resolve_whole(reader, out);
-    if (status != PE_OK) {
-        pe_input_restore_problem(input, why);
-        return status;
-    }
-    status = pe_input_restore(input, reader->path_bytes, *out, why);
+    const pe_status restored = pe_input_restore(input, reader->path_bytes, *out, reader->why);
+    for (size_t w = 0; status == PE_OK && w < json_array_size(input->warnings); w++)
+        pe_reader_warn(reader, "%s", json_string_value(json_array_get(input->warnings, w)));
+    status = status != PE_OK ? status : restored != PE_OK ? restored : reader->status;
     if (status != PE_OK) {
         pe_model_free(*out);
         *out = NULL;
@@ -376,7 +375,7 @@ static pe_status resolve_tower(pe_reader *reader, pe_model **out)
     PE_TRY(status);
     if (input.config != NULL)
         reader->whole = reader->config = input.config;
-    status = resolve_input(reader, &input, out, reader->why);
+    status = resolve_input(reader, &input, out);
     pe_input_free(&input);
     return status;
 }
@@ -392,7 +391,7 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
     const json_t *whole = input.config != NULL ? input.config : config;
     pe_reader reader = {
         .whole = whole, .config = whole, .towers_max = PE_MODEL_TOWERS_MAX, .why = why};
-    const pe_status resolved = resolve_input(&reader, &input, out, why);
+    const pe_status resolved = resolve_input(&reader, &input, out);
     pe_input_free(&input);
     return resolved;
 }

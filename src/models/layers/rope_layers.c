@@ -2,6 +2,7 @@
 /* rope_layers.c - rotary parameters from a configuration's keys and its rotary dictionary. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/layers.h"
@@ -90,13 +91,13 @@ static void tell_scaling(pe_rope_reading *r, bool sliding)
         r->kind->taken_type = pe_rope_yarn.name;
     if (listed || r->by_type || label != NULL)
         pe_buffer_format(&place, "/%s", label != NULL ? label : r->kind->layer_type);
-    else if (!r->kind->shared_scaling)
-        place.bytes = 0;
-    if (place.bytes != 0)
-        r->kind->scaling = strdup(pe_buffer_text(&place));
-    if (place.failed || (place.bytes != 0 && r->kind->scaling == NULL))
+    char *text = pe_buffer_take(&place);
+    if (text == NULL)
         pe_reader_fail_memory(r->reader);
-    pe_buffer_free(&place);
+    if (listed || r->by_type || label != NULL || r->kind->shared_scaling)
+        r->kind->scaling = text;
+    else
+        free(text);
 }
 
 /* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
