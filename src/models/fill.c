@@ -63,27 +63,23 @@ static pe_status copy(const pe_value *from, pe_value *to, pe_problem *why)
     return PE_OK;
 }
 
-/* A resource with one dimension takes the model's rotary_dim for it. */
-static const char *name_for(const pe_values *from, const pe_values *to, const char *name)
-{
-    if (pe_values_find(to, "rotary_dim") != NULL || pe_values_find(from, "rotary_dim") == NULL)
-        return name;
-    return strcmp(name, "rotary_dim") == 0 ? "head_dim"
-           : strcmp(name, "head_dim") == 0 ? "rotary_dim"
-                                           : name;
-}
-
 pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *why)
 {
     const bool another_type = asks_other_type(from, values);
+    /* A resource with one dimension takes the model's rotary_dim for it. */
+    const bool one_dim =
+        pe_values_find(values, "rotary_dim") == NULL && pe_values_find(from, "rotary_dim") != NULL;
     for (size_t i = 0; i < from->n; i++) {
         const pe_param *row = from->value[i].param;
-        pe_value *to = pe_values_find(values, name_for(from, values, row->name));
+        const char *name = !one_dim                               ? row->name
+                           : strcmp(row->name, "rotary_dim") == 0 ? "head_dim"
+                           : strcmp(row->name, "head_dim") == 0   ? "rotary_dim"
+                                                                  : row->name;
+        pe_value *to = pe_values_find(values, name);
         if (!from->value[i].present || to == NULL || to->given ||
             is_left_out(values, row->name, another_type))
             continue;
-        const pe_status status = copy(&from->value[i], to, why);
-        PE_TRY(status);
+        PE_TRY(copy(&from->value[i], to, why));
     }
     return PE_OK;
 }

@@ -28,7 +28,7 @@ static void put_pattern(pe_input *g)
     const json_t *pattern = pe_input_member(g, name);
     json_t *types = json_is_array(pattern) ? json_array() : NULL;
     if (json_is_number(pattern))
-        pe_input_put(g, "sliding_window_pattern", name, json_incref((json_t *)(uintptr_t)pattern));
+        pe_input_take(g, name, "sliding_window_pattern");
     for (size_t i = 0; i < json_array_size(pattern); i++) {
         const json_t *slides = json_array_get(pattern, i);
         const bool is_sliding = json_is_true(slides) || json_number_value(slides) != 0;
@@ -76,20 +76,9 @@ static void put_factor(pe_input *g)
                       type);
         return;
     }
-    pe_input_put(g, "rope_scaling/factor", name, json_incref((json_t *)(uintptr_t)factor));
+    pe_input_take(g, name, "rope_scaling/factor");
     if (pe_input_member(g, "rope.scaling.type") == NULL)
         pe_input_put(g, "rope_scaling/rope_type", "rope.scaling.type", json_string("linear"));
-}
-
-/* A tenth of DeepSeek's mscale_all_dim, whose mscale is 1: cosines grow by the ratio of both. */
-static void put_log_multiplier(pe_input *g)
-{
-    static const char name[] = "rope.scaling.yarn_log_multiplier";
-    const double multiplier = json_number_value(pe_input_member(g, name));
-    if (multiplier == 0 || pe_input_member(g, "rope.scaling.type") == NULL)
-        return;
-    pe_input_put(g, "rope_scaling/mscale", name, json_real(1));
-    pe_input_put(g, "rope_scaling/mscale_all_dim", name, json_real(round(multiplier * 1e7) / 1e6));
 }
 
 /**
@@ -120,7 +109,14 @@ static void put_scalings(pe_input *g)
         return;
     pe_input_rename(g, "gguf scalings");
     put_factor(g);
-    put_log_multiplier(g);
+    /* A tenth of DeepSeek's mscale_all_dim, whose mscale is 1: cosines grow by the ratio of both. */
+    static const char tenth[] = "rope.scaling.yarn_log_multiplier";
+    const double multiplier = pe_input_number(g, tenth, 0);
+    if (multiplier != 0 && type != NULL) {
+        pe_input_put(g, "rope_scaling/mscale", tenth, json_real(1));
+        pe_input_put(g, "rope_scaling/mscale_all_dim", tenth,
+                     json_real(round(multiplier * 1e7) / 1e6));
+    }
     /* Four numbers, the last of them 0, as ggml has them. */
     const json_t *sections = pe_input_member(g, "rope.dimension_sections");
     json_t *list = json_array();
@@ -214,11 +210,9 @@ bool pe_input_gguf(pe_input *g)
     const double nope = json_number_value(pe_input_member(g, length)) - json_number_value(rotated);
     pe_input_put(g, "num_attention_heads", "attention.head_count",
                  heads != NULL ? common_of(heads) : NULL);
-    pe_input_put(g, latent ? "qk_rope_head_dim" : "rotary_dim", "rope.dimension_count",
-                 json_incref((json_t *)(uintptr_t)rotated));
+    pe_input_take(g, "rope.dimension_count", latent ? "qk_rope_head_dim" : "rotary_dim");
     if (!latent)
-        pe_input_put(g, "head_dim", "attention.key_length",
-                     json_incref((json_t *)(uintptr_t)pe_input_member(g, "attention.key_length")));
+        pe_input_take(g, "attention.key_length", "head_dim");
     else if (nope >= 0 && pe_input_member(g, length) != NULL)
         pe_input_put(g, "qk_nope_head_dim", length, json_real(nope));
     put_pattern(g);

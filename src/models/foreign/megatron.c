@@ -6,31 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Any of these, where there is no model_type, is one of Megatron's. */
-static const char *const telling[] = {
-    "rotary_percent",
-    "rotary_percentage",
-    "rotary_base",
-    "use_rotary_position_embeddings",
-    "rotary_seq_len_interpolation_factor",
-    "seq_len_interpolation_factor",
-    "qk_pos_emb_head_dim",
-    "num_query_groups",
-    "add_position_embedding",
-};
-
 static void put_latent(pe_input *m)
 {
     const char *type = json_string_value(pe_input_member(m, "rope_type"));
-    pe_input_put(m, "rope_interleave", "multi_latent_attention", json_true());
-    pe_input_take(m, "qk_pos_emb_head_dim", "qk_rope_head_dim");
-    if (pe_input_member(m, "qk_pos_emb_head_dim") == NULL)
-        pe_input_put(m, "qk_rope_head_dim", "qk_pos_emb_head_dim", json_real(64));
+    pe_input_rename(m, "megatron latent");
     if ((type != NULL && strcmp(type, "yarn") != 0) ||
         pe_input_number(m, "rotary_scaling_factor", 1) <= 1)
         return;
-    pe_input_rename(m, "megatron latent");
-    pe_input_put(m, "rope_scaling/rope_type", "rope_type", json_string("yarn"));
+    pe_input_rename(m, "megatron yarn");
     /* Cosines grow by m(mscale) / m(mscale_all_dim), m(x) = 1 + x ln(factor) / 10, where neither is
      * read as absent. */
     const double mscale = pe_input_number(m, "mscale", 1),
@@ -59,17 +42,17 @@ static void put_scaling(pe_input *m)
         pe_input_put(m, "rope_scaling/rope_type", name, json_string("linear"));
         pe_input_take(m, name, "rope_scaling/factor");
     }
-    if (pe_input_member(m, "mrope_section") != NULL)
-        pe_input_take(m, "mrope_section", "rope_scaling/mrope_section");
+    pe_input_rename(m, "megatron sections");
 }
 
-static bool is_megatron(const pe_input *input)
+/* Any of some keys, where there is no model_type, is one of Megatron's. */
+static bool is_megatron(pe_input *input)
 {
+    const json_t *telling = pe_input_table(input, "megatron alone");
     bool given = false;
-    const bool typed = pe_input_member(input, "model_type") != NULL;
-    for (size_t t = 0; t < PE_LEN(telling) && !typed && !given; t++)
-        given = pe_input_member(input, telling[t]) != NULL;
-    return given;
+    for (size_t t = 0; t < json_array_size(telling); t++)
+        given |= pe_input_member(input, json_string_value(json_array_get(telling, t))) != NULL;
+    return given && pe_input_member(input, "model_type") == NULL;
 }
 
 /**
@@ -79,13 +62,12 @@ static bool is_megatron(const pe_input *input)
  */
 bool pe_input_megatron(pe_input *m)
 {
-    if (!is_megatron(m)) {
-        snprintf(m->prefix, sizeof m->prefix, "model/");
-        if (!is_megatron(m)) {
-            m->prefix[0] = '\0';
-            return false;
-        }
-    }
+    bool found = is_megatron(m);
+    snprintf(m->prefix, sizeof m->prefix, "%s", found ? "" : "model/");
+    if (!found && !(found = is_megatron(m)))
+        m->prefix[0] = '\0';
+    if (!found)
+        return false;
     pe_input_rename(m, "megatron");
     if (json_is_true(pe_input_member(m, "use_rotary_position_embeddings")))
         pe_input_put(m, "position_embedding_type", "use_rotary_position_embeddings",

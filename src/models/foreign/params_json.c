@@ -2,15 +2,6 @@
 /* params_json.c - the params.json of Meta's and of Mistral's own code, and OpenAI's of GPT-OSS. */
 #include "models/input.h"
 
-/* Has the object the arguments of Meta's code, which Mistral's has too? */
-static bool is_params(const json_t *whole)
-{
-    return json_object_get(whole, "hidden_size") == NULL &&
-           json_is_number(json_object_get(whole, "dim")) &&
-           json_is_number(json_object_get(whole, "n_layers")) &&
-           json_is_number(json_object_get(whole, "n_heads"));
-}
-
 /**
  * Llama 3.1 and later: its code knows 8192 and 1 alone, and until Llama 4 also 8 and 4.
  *
@@ -22,12 +13,18 @@ static bool is_params(const json_t *whole)
  */
 bool pe_input_params(pe_input *out)
 {
-    static const char *const read[] = {
-        "rope_scaling_factor", "rope_high_freq_factor", "use_scaled_rope",    "yarn",
-        "rope_ntk_alpha",      "rope_ntk_beta",         "nope_layer_interval"};
+    static const char *const numbers[] = {"dim", "n_layers", "n_heads"},
+                             *const read[] = {"rope_scaling_factor", "rope_high_freq_factor",
+                                              "use_scaled_rope",     "yarn",
+                                              "rope_ntk_alpha",      "rope_ntk_beta",
+                                              "nope_layer_interval"};
     const json_t *whole = out->whole;
     const bool gpt_oss = json_is_number(json_object_get(whole, "rope_ntk_alpha"));
-    if (json_object_get(whole, "model_type") != NULL || (!gpt_oss && !is_params(whole)))
+    /* Has the object the arguments of Meta's code, which Mistral's has too? */
+    bool params = json_object_get(whole, "hidden_size") == NULL;
+    for (size_t n = 0; n < PE_LEN(numbers); n++)
+        params &= json_is_number(json_object_get(whole, numbers[n]));
+    if (json_object_get(whole, "model_type") != NULL || (!gpt_oss && !params))
         return false;
     out->failed |= json_object_update(out->config, (json_t *)(uintptr_t)whole) != 0;
     for (size_t r = 0; r < PE_LEN(read); r++)

@@ -29,17 +29,6 @@ static const char *row_of(const json_t *names, const char *name)
     return "timm";
 }
 
-/* Does the row want to know how wide heads are? */
-static bool is_grid(pe_input *input, const char *name)
-{
-    pe_problem why;
-    json_t *row;
-    input->failed |= pe_model_type_find(name, &row, &why) != PE_OK;
-    const bool grid = pe_model_type_scheme(row) == PE_SCHEME_GRID;
-    json_decref(row);
-    return grid;
-}
-
 /* A model's name, and the key that has it. */
 typedef struct named {
     const char *key;
@@ -88,8 +77,14 @@ bool pe_input_timm(pe_input *out)
     if (last != NULL && last != patch && strspn(last + 1, "0123456789") == strlen(last + 1))
         put(out, &from, "image_size", strtod(last + 1, NULL));
     read_size(out, &from);
-    if (is_grid(out, row) && json_object_get(out->config, "hidden_size") == NULL)
+    /* Does the row want to know how wide heads are? */
+    pe_problem why;
+    json_t *its;
+    out->failed |= pe_model_type_find(row, &its, &why) != PE_OK;
+    if (pe_model_type_scheme(its) == PE_SCHEME_GRID &&
+        json_object_get(out->config, "hidden_size") == NULL)
         row = "timm/unknown";
+    json_decref(its);
     if (strcmp(row, "timm") == 0) /* a name that no row is for is told */
         pe_input_type(out, "timm model", from.key, from.name);
     else
