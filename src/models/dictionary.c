@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "encodings/rope/rope.h"
+#include "models/input.h"
 
 /* No dictionary has more keys. */
 #define DICTIONARY_MAX 64
@@ -14,22 +15,7 @@
 static const char *const dictionaries[] = {"rope_scaling", "rope_parameters"};
 
 /* Keys of a dictionary that are no parameters: they are read by name, or ignored for a reason. */
-static const struct {
-    const char *name, *note;
-} other_keys[] = {
-    {"rope_type", NULL},
-    {"type", NULL},
-    {"rope_theta", NULL},
-    {"partial_rotary_factor", NULL},
-    {"original_max_position_embeddings", NULL},
-    {"max_trained_positions", NULL},
-    {"max_position_embeddings", "that beside the dictionary is read"},
-    {"finetuned", "says how the model was trained, not how it rotates"},
-    {"llama_4_scaling_beta", "scales queries by their position, not the rotation"},
-    {"xdrope_section", "mrope_section beside it is read"},
-    {"short_mscale", "transformers reads attention_factor instead"},
-    {"long_mscale", "transformers reads attention_factor instead"},
-};
+static const char no_parameters[] = "no parameters";
 
 /* ---- the dictionary ---- */
 
@@ -41,10 +27,8 @@ static bool is_all_types(const json_t *object)
     bool any = false;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        bool parameter = pe_rope_key_find(key) != PE_ROPE_KEYS;
-        for (size_t k = 0; k < PE_LEN(other_keys) && !parameter; k++)
-            parameter = strcmp(other_keys[k].name, key) == 0;
-        if ((!json_is_object(value) && !json_is_null(value)) || parameter)
+        if ((!json_is_object(value) && !json_is_null(value)) ||
+            pe_rope_key_find(key) != PE_ROPE_KEYS || pe_input_row(no_parameters, key) != NULL)
             return false;
         any |= json_is_object(value);
     }
@@ -255,8 +239,9 @@ static void report_unknown(pe_rope_reading *r, const char *key, const json_t *va
     size_t n = 0;
     for (size_t i = 0; i < values->n && n < PE_LEN(names); i++)
         names[n++] = values->value[i].param->name;
-    for (size_t i = 0; i < PE_LEN(other_keys) && n < PE_LEN(names); i++)
-        names[n++] = other_keys[i].name;
+    const json_t *others = pe_input_table(no_parameters);
+    for (size_t i = 0; i < json_array_size(others) && n < PE_LEN(names); i++)
+        names[n++] = json_string_value(json_array_get(json_array_get(others, i), 0));
     near = pe_nearest_name(key, names, n);
     if (!pe_reader_escape(r->reader, key, safe))
         return;
@@ -297,13 +282,12 @@ static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
     const double number = json_number_value(value);
     const char *place = pe_dictionary_place(r, key);
     pe_reader *reader = r->reader;
-    for (size_t k = 0; k < PE_LEN(other_keys); k++)
-        if (strcmp(other_keys[k].name, key) == 0) {
-            if (other_keys[k].note != NULL)
-                pe_reader_ignored(reader, place, value, other_keys[k].note);
-            return; /* it is read by name */
-        }
-    if (known == PE_ROPE_TRUNCATE && r->by_type && reads) {
+    const json_t *other = pe_input_row(no_parameters, key);
+    if (json_array_size(other) > 1) {
+        pe_reader_ignored(reader, place, value, json_string_value(json_array_get(other, 1)));
+    } else if (other != NULL) {
+        return; /* it is read by name */
+    } else if (known == PE_ROPE_TRUNCATE && r->by_type && reads) {
         /* It is looked for beside the types of layers, where there are such. */
         pe_reader_ignored(reader, place, value,
                           "transformers does not read it for one type of layers");

@@ -20,11 +20,27 @@ extern const char pe_renamings_text[];
 static bool (*const readers[])(pe_input *out) = {pe_input_gguf, pe_input_diffusers, pe_input_timm,
                                                  pe_input_params, pe_input_megatron};
 
+/* The file is parsed at the first question, and stays. Two who ask at once may both parse it. */
+static const json_t *tables(void)
+{
+    static _Atomic(json_t *) parsed;
+    json_t *made = atomic_load(&parsed), *none = NULL;
+    pe_problem why;
+    if (made != NULL || pe_tree_load(pe_slice_of(pe_renamings_text), JSON_DECODE_INT_AS_REAL, "",
+                                     &made, &why) != PE_OK)
+        return made;
+    if (atomic_compare_exchange_strong(&parsed, &none, made))
+        return made;
+    json_decref(made);
+    return none;
+}
+
 pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why)
 {
     *out = (pe_input){
         .whole = whole, .config = json_object(), .places = json_object(), .warnings = json_array()};
-    out->failed = out->config == NULL || out->places == NULL || out->warnings == NULL;
+    out->failed =
+        out->config == NULL || out->places == NULL || out->warnings == NULL || tables() == NULL;
     bool found = out->failed;
     for (size_t r = 0; r < PE_LEN(readers) && !found; r++)
         found = readers[r](out);
@@ -122,32 +138,27 @@ void pe_input_take(pe_input *input, const char *name, const char *key)
     pe_input_put(input, key, name, json_incref((json_t *)(uintptr_t)pe_input_member(input, name)));
 }
 
-/* The file is parsed at the first question, and stays. Two who ask at once may both parse it. */
-static const json_t *tables(void)
+const json_t *pe_input_table(const char *table)
 {
-    static _Atomic(json_t *) parsed;
-    json_t *made = atomic_load(&parsed), *none = NULL;
-    pe_problem why;
-    if (made != NULL || pe_tree_load(pe_slice_of(pe_renamings_text), JSON_DECODE_INT_AS_REAL, "",
-                                     &made, &why) != PE_OK)
-        return made;
-    if (atomic_compare_exchange_strong(&parsed, &none, made))
-        return made;
-    json_decref(made);
-    return none;
+    return json_object_get(tables(), table);
 }
 
-const json_t *pe_input_table(pe_input *input, const char *table)
+const json_t *pe_input_row(const char *table, const char *name)
 {
-    const json_t *found = json_object_get(tables(), table);
-    input->failed |= found == NULL;
-    return found;
+    const json_t *rows = pe_input_table(table), *row;
+    size_t i;
+    json_array_foreach((json_t *)(uintptr_t)rows, i, row)
+    {
+        if (strcmp(json_string_value(json_array_get(row, 0)), name) == 0)
+            return row;
+    }
+    return NULL;
 }
 
 void pe_input_rename(pe_input *input, const char *table)
 {
     size_t i;
-    const json_t *rows = pe_input_table(input, table);
+    const json_t *rows = pe_input_table(table);
     for (i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         const char *name = json_string_value(json_array_get(row, 0)),

@@ -48,8 +48,10 @@ void pe_input_take(pe_input *input, const char *name, const char *key);
 /** Take what a table of config/renamings.json names: each row has a name and the key that it is; a
  * third item is the value, unless it is a number and another came. */
 void pe_input_rename(pe_input *input, const char *table);
-/** A table there, which stays; NULL where memory ran out. */
-const json_t *pe_input_table(pe_input *input, const char *table);
+/** A table there, which stays. An input has been read before. */
+const json_t *pe_input_table(const char *table);
+/** The row of a table that begins with this name; NULL: there is none. */
+const json_t *pe_input_row(const char *table, const char *name);
 void pe_input_warn(pe_input *input, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** model_type is PROGRAM/TEXT; a text that no row can have is PROGRAM alone. */
 void pe_input_type(pe_input *input, const char *program, const char *name, const char *text);

@@ -72,9 +72,8 @@ pe_status pe_model_type_find(const char *name, json_t **row, pe_problem *why)
     return PE_OK;
 }
 
-pe_scheme pe_model_type_scheme(const json_t *row)
+pe_scheme pe_model_type_scheme_named(const char *encoding)
 {
-    const char *encoding = pe_type_text(row, "encoding");
     static const char *const names[] = {
         [PE_SCHEME_ROPE] = "rope",
         [PE_SCHEME_ALIBI] = "alibi",
@@ -87,8 +86,16 @@ pe_scheme pe_model_type_scheme(const json_t *row)
         [PE_SCHEME_NONE] = "none",
         [PE_SCHEME_UNKNOWN] = "unknown",
     };
-    for (size_t s = 0; encoding != NULL && s < PE_LEN(names); s++)
+    for (size_t s = 0; s < PE_LEN(names); s++)
         if (names[s] != NULL && strcmp(names[s], encoding) == 0)
             return (pe_scheme)s;
-    return row == NULL ? PE_SCHEME_UNKNOWN : encoding != NULL ? PE_SCHEME_RESOURCE : PE_SCHEME_ROPE;
+    return PE_SCHEME_RESOURCE;
+}
+
+pe_scheme pe_model_type_scheme(const json_t *row)
+{
+    const char *encoding = pe_type_text(row, "encoding");
+    return row == NULL        ? PE_SCHEME_UNKNOWN
+           : encoding == NULL ? PE_SCHEME_ROPE
+                              : pe_model_type_scheme_named(encoding);
 }

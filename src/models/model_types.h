@@ -30,7 +30,8 @@ typedef enum pe_scheme {
  * Errors  OVERLOADED (memory).
  */
 pe_status pe_model_type_find(const char *name, json_t **row, pe_problem *why) PE_MUST_CHECK;
-/** The scheme of its encoding. */
+/** The scheme of its encoding; and of an encoding by its name: any that is none is a resource's. */
+pe_scheme pe_model_type_scheme_named(const char *encoding);
 pe_scheme pe_model_type_scheme(const json_t *row);
 
 /** A member of a row, which may be NULL: false, 0 or NULL where it is absent. */

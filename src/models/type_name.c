@@ -2,18 +2,8 @@
 /* type_name.c - which rope_type a configuration means. */
 #include <string.h>
 
+#include "models/input.h"
 #include "models/layers.h"
-
-/* Other names of types. */
-static const struct {
-    const char *name, *means, *note;
-} type_names[] = {
-    {"su", "longrope", "the old name of longrope"},
-    {"mrope", "default",
-     "default frequencies; mrope_section says which position turns which pairs"},
-    {"xdrope", "dynamic", "the frequencies of dynamic"},
-    {"deepseek_yarn", "yarn", "the name that vLLM and SGLang give it"},
-};
 
 /* The type that a name means. Hunyuan's dynamic with alpha grows the base by alpha, whatever the
  * length. */
@@ -32,12 +22,9 @@ static const char *meaning_of(pe_rope_reading *r, const char *name, const char *
         *note = "the frequencies of several axes";
         return pe_rope_default.name;
     }
-    for (size_t t = 0; t < PE_LEN(type_names); t++)
-        if (strcmp(type_names[t].name, name) == 0) {
-            *note = type_names[t].note;
-            return type_names[t].means;
-        }
-    return name;
+    const json_t *row = pe_input_row("rope_type", name);
+    *note = json_string_value(json_array_get(row, 2));
+    return row != NULL ? json_string_value(json_array_get(row, 1)) : name;
 }
 
 /* Where transformers puts rope_scaling into the parameters of a type of layers, which have a
@@ -94,8 +81,10 @@ void pe_type_name_read(pe_rope_reading *r)
     pe_buffer known = {0};
     for (size_t t = 0; pe_rope_type_names[t] != NULL; t++)
         pe_buffer_format(&known, "%s, ", pe_rope_type_names[t]);
-    for (size_t t = 0; t < PE_LEN(type_names); t++)
-        pe_buffer_format(&known, t == 0 ? "%s" : ", %s", type_names[t].name);
+    const json_t *names = pe_input_table("rope_type");
+    for (size_t t = 0; t < json_array_size(names); t++)
+        pe_buffer_format(&known, t == 0 ? "%s" : ", %s",
+                         json_string_value(json_array_get(json_array_get(names, t), 0)));
     pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_dictionary_place(r, key),
                    "%s must be one of %s; got \"%.40s\"", key, pe_buffer_text(&known), name);
     pe_buffer_free(&known);

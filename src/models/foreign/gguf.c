@@ -175,14 +175,6 @@ static void put_divisors(pe_input *g, const char *arch)
 
 /* ---- what is not read ---- */
 
-static bool is_read(const json_t *table, const char *name)
-{
-    bool read = false;
-    for (size_t r = 0; r < json_array_size(table); r++)
-        read |= strcmp(name, json_string_value(json_array_get(json_array_get(table, r), 0))) == 0;
-    return read;
-}
-
 /**
  * Names stand behind the architecture's and a dot.
  *
@@ -218,14 +210,14 @@ bool pe_input_gguf(pe_input *g)
     put_pattern(g);
     put_scalings(g);
     put_divisors(g, arch);
-    const json_t *plain = pe_input_table(g, "gguf"), *scalings = pe_input_table(g, "gguf scalings");
     const size_t prefix = strlen(g->prefix);
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)g->whole, key, value)
     {
         if (strncmp(key, g->prefix, prefix) == 0 && strstr(key + prefix, "rope") != NULL &&
-            !is_read(plain, key + prefix) && !is_read(scalings, key + prefix) &&
+            pe_input_row("gguf", key + prefix) == NULL &&
+            pe_input_row("gguf scalings", key + prefix) == NULL &&
             json_array_size(g->warnings) < 16)
             pe_input_warn(g, "%.100s is not known and ignored", key);
     }

@@ -48,7 +48,7 @@ static void put_scaling(pe_input *m)
 /* Any of some keys, where there is no model_type, is one of Megatron's. */
 static bool is_megatron(pe_input *input)
 {
-    const json_t *telling = pe_input_table(input, "megatron alone");
+    const json_t *telling = pe_input_table("megatron alone");
     bool given = false;
     for (size_t t = 0; t < json_array_size(telling); t++)
         given |= pe_input_member(input, json_string_value(json_array_get(telling, t))) != NULL;

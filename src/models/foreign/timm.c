@@ -45,7 +45,7 @@ static void put(pe_input *input, const named *from, const char *key, double numb
  * the name for others. The last that fits counts. */
 static void read_size(pe_input *input, const named *from)
 {
-    const json_t *sizes = pe_input_table(input, "timm sizes");
+    const json_t *sizes = pe_input_table("timm sizes");
     for (size_t s = 0; s < json_array_size(sizes); s++) {
         const json_t *row = json_array_get(sizes, s);
         if (strstr(from->name, json_string_value(json_array_get(row, 0))) == NULL)
@@ -68,7 +68,7 @@ bool pe_input_timm(pe_input *out)
         return false;
     const char *slash = strrchr(text, '/'), *name = slash != NULL ? slash + 1 : text;
     snprintf(from.name, sizeof from.name, "%.*s", (int)strcspn(name, "."), name);
-    const json_t *names = pe_input_table(out, "timm names");
+    const json_t *names = pe_input_table("timm names");
     const char *row = row_of(names, from.name);
     /* "_patch16_" and, at the end, "_224": the sides of a patch and of the image. */
     const char *patch = strstr(from.name, "_patch"), *last = strrchr(from.name, '_');

@@ -2,40 +2,19 @@
 /* scheme.c - which scheme a configuration has. */
 #include <string.h>
 
+#include "models/input.h"
 #include "models/layers.h"
-
-/* What position_embedding_type says. */
-static const struct {
-    const char *name;
-    pe_scheme scheme;
-} position_types[] = {
-    {"absolute", PE_SCHEME_LEARNED},
-    {"learned", PE_SCHEME_LEARNED},
-    {"learned_absolute", PE_SCHEME_LEARNED},
-    {"alibi", PE_SCHEME_ALIBI},
-    {"rotary", PE_SCHEME_ROPE},
-    {"rope", PE_SCHEME_ROPE},
-    {"mrope", PE_SCHEME_ROPE},
-    {"yarn", PE_SCHEME_ROPE},
-    {"relative", PE_SCHEME_T5},
-    {"sinusoidal", PE_SCHEME_SINUSOIDAL},
-    {"sine", PE_SCHEME_RESOURCE}, /* what the row says */
-    {"relative_key", PE_SCHEME_RESOURCE},
-    {"relative_key_query", PE_SCHEME_RESOURCE},
-    {"none", PE_SCHEME_NONE},
-    {"nope", PE_SCHEME_NONE},
-};
 
 static bool has_scheme_key(pe_reader *reader, pe_scheme *out)
 {
     const json_t *value = pe_reader_member(reader, "position_embedding_type");
     const char *name = json_string_value(value);
-    for (size_t p = 0; name != NULL && p < PE_LEN(position_types); p++)
-        if (strcmp(position_types[p].name, name) == 0) {
-            pe_reader_used(reader, "position_embedding_type", value, NULL, NULL);
-            *out = position_types[p].scheme;
-            return true;
-        }
+    const json_t *row = name != NULL ? pe_input_row("position_embedding_type", name) : NULL;
+    if (row != NULL) {
+        pe_reader_used(reader, "position_embedding_type", value, NULL, NULL);
+        *out = pe_model_type_scheme_named(json_string_value(json_array_get(row, 1)));
+        return true;
+    }
     if (value != NULL) {
         pe_reader_ignored(reader, "position_embedding_type", value, "not known");
         pe_reader_warn(reader, "position_embedding_type %.40s is not known",

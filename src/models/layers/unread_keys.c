@@ -2,31 +2,11 @@
 /* unread_keys.c - keys that bear on positions, and that nothing reads. */
 #include <string.h>
 
+#include "models/input.h"
 #include "models/layers.h"
 
 /* Unknown keys that are reported. */
 #define UNKNOWN_MAX 64
-
-/* Keys that bear on positions and are not read, with the reason. */
-static const struct {
-    const char *name, *note;
-} unread[] = {
-    {"rope_interleaved", "transformers does not read it; the model type decides"},
-    {"attn_rotary_emb", "transformers does not read it; partial_rotary_factor decides"},
-    {"partial_rotary_factors", "there is no layer that it would be for"},
-    {"yarn_only_types", "there are no types of layers"},
-    {"attn_type_list", "transformers does not read it for this model type; layer_types decides"},
-    {"rope_3d", "positions have three axes, as the model type implies"},
-    {"original_rope", "the rotation of the paper, which the model type implies"},
-    {"use_dynamic_ntk",
-     "the model's own code grows the base beyond seq_length: rope_type ntk_alpha"},
-    {"use_logn_attn", "queries beyond seq_length grow by log_seq_length of their position"},
-    {"rope_max_seq_len", "how far tables are made"},
-    {"memory_attention_rope_feat_sizes", "the width and height that a request gives"},
-    {"memory_attention_rope_dropout", "weights are dropped in training alone"},
-    {"use_rotary_positional_embeddings", "whether it rotates"},
-    {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
-};
 
 /* Does the name contain one of the words? */
 static bool smells(const char *key, const char *const *words)
@@ -58,11 +38,11 @@ static const char *const rotations[] = {"rope",     "rotary",   "xpos", "ntk", "
 /* Report a key whose name speaks of positions; of rotations: with a warning. */
 static bool report_unread(pe_reader *reader, const char *key, const json_t *value)
 {
-    for (size_t u = 0; u < PE_LEN(unread); u++)
-        if (strcmp(unread[u].name, key) == 0) {
-            pe_reader_ignored(reader, key, value, unread[u].note);
-            return true;
-        }
+    const json_t *row = pe_input_row("unread", key);
+    if (row != NULL) {
+        pe_reader_ignored(reader, key, value, json_string_value(json_array_get(row, 1)));
+        return true;
+    }
     if (pe_reader_is_unread(reader, key)) {
         /* Do the layers have this number all the same? */
         const pe_model *model = reader->model;
