@@ -91,8 +91,6 @@ void pe_parts_resolve(pe_reader *reader, const pe_dictionary *dictionary);
 /** A part that is not there yet, filled from values, which may be NULL. NULL: it is there, or
  * memory ran out. */
 pe_values *pe_parts_add(pe_reader *reader, const pe_resource *resource, const pe_values *from);
-/** What a tower says to resources is what the whole model says to them. */
-void pe_parts_inherit(pe_reader *reader, const pe_model *tower);
 
 /** The key of the channels, or (mrope_section) pairs, of each axis: the class's, or the first that
  * a configuration of no known class has. NULL: there is none. */

@@ -97,50 +97,36 @@ static void read_number(const part *p, const char *parameter, const char *object
                    pe_type_number(p->reader->type, key));
 }
 
-/* Qwen-Omni has the speed of time beside its towers, and one of its models chunks of time.
+/* Qwen-Omni has the speed of time beside its towers, and one of its models chunks of time. Places are
+ * told from the top of the configuration.
  *
  * Source  get_rope_index of models/qwen2_5_omni and models/qwen3_omni_moe in
  *         huggingface/transformers 5.23.0. */
-static void read_time(const part *p)
+static void read_merge(const part *p)
 {
     static const char speed[] = "position_id_per_seconds", chunk[] = "seconds_per_chunk";
+    static const char tokens[] = "tokens_per_second";
     const json_t *type = p->reader->type;
-    if (json_object_get(type, speed) == NULL) {
-        read_number(p, "tokens_per_second", in_tower, "tokens_per_second");
-        return;
-    }
-    read_number(p, "tokens_per_second", "", speed);
-    if (json_object_get(type, chunk) != NULL)
-        read_number(p, chunk, "", chunk);
-    if (pe_type_is(type, "unrounded"))
-        pe_reader_set_choice(p->values, "dtype", "float32");
-}
-
-/* Read the tower with places that are told from the top of the configuration. */
-static bool read_from_top(const part *p, bool (*read)(const part *p))
-{
+    const bool apart = json_object_get(type, speed) != NULL;
+    const char *after = pe_type_text(type, "after_grid");
+    const char *variant = pe_type_text(type, "positions_variant");
     char path[sizeof p->reader->path];
     memcpy(path, p->reader->path, sizeof path);
     p->reader->path[0] = '\0';
-    const bool found = read(p);
-    memcpy(p->reader->path, path, sizeof path);
-    return found;
-}
-
-static bool read_merge(const part *p)
-{
-    const char *after = pe_type_text(p->reader->type, "after_grid");
-    const char *variant = pe_type_text(p->reader->type, "positions_variant");
     read_number(p, "spatial_merge_size", in_tower, "spatial_merge_size");
     read_number(p, "temporal_merge_size", in_tower, "temporal_merge_size");
-    read_time(p);
+    read_number(p, tokens, apart ? "" : in_tower, apart ? speed : tokens);
+    if (apart && json_object_get(type, chunk) != NULL)
+        read_number(p, chunk, "", chunk);
+    if (apart && pe_type_is(type, "unrounded"))
+        pe_reader_set_choice(p->values, "dtype", "float32");
     if (after != NULL)
         pe_reader_set_choice(p->values, "after_grid", after);
     if (variant != NULL)
         pe_reader_set_choice(p->values, "variant", variant);
-    if (pe_type_is(p->reader->type, "frames_apart"))
+    if (pe_type_is(type, "frames_apart"))
         pe_reader_set_choice(p->values, "video_frames", "apart");
-    return true;
+    memcpy(p->reader->path, path, sizeof path);
 }
 
 static bool read_mrope_positions(const part *p)
@@ -150,11 +136,14 @@ static bool read_mrope_positions(const part *p)
         section = json_object_get(p->dictionary->object, "xdrope_section");
     if (json_array_size(section) == 4)
         pe_reader_set_choice(p->values, "variant", "xdrope");
-    return !p->reader->plain_images &&
-           (is_there(section) || json_object_get(p->reader->type, "mrope_section") != NULL) &&
-           (json_object_get(p->vision, "spatial_merge_size") != NULL ||
-            pe_type_number(p->reader->type, "spatial_merge_size") != 0) &&
-           read_from_top(p, read_merge);
+    const bool found =
+        !p->reader->plain_images &&
+        (is_there(section) || json_object_get(p->reader->type, "mrope_section") != NULL) &&
+        (json_object_get(p->vision, "spatial_merge_size") != NULL ||
+         pe_type_number(p->reader->type, "spatial_merge_size") != 0);
+    if (found)
+        read_merge(p);
+    return found;
 }
 
 /* ---- the parts ---- */
@@ -175,15 +164,10 @@ static const struct {
     {&pe_sinusoidal_grid, "has no sinusoidal table of a grid", NULL}, /* its layers say it */
 };
 
-static bool has_part(const pe_model *model, const pe_resource *resource)
-{
-    return pe_model_part_find(model, resource) != NULL;
-}
-
 pe_values *pe_parts_add(pe_reader *reader, const pe_resource *resource, const pe_values *from)
 {
     pe_model *model = reader->model;
-    if (has_part(model, resource) || reader->status != PE_OK ||
+    if (pe_model_part_find(model, resource) != NULL || reader->status != PE_OK ||
         model->n_parts == PE_MODEL_PARTS_MAX)
         return NULL;
     pe_model_part *made = &model->parts[model->n_parts];
@@ -195,12 +179,6 @@ pe_values *pe_parts_add(pe_reader *reader, const pe_resource *resource, const pe
     if (from != NULL)
         reader->status = pe_model_fill(from, &made->values, reader->why);
     return &made->values;
-}
-
-void pe_parts_inherit(pe_reader *reader, const pe_model *tower)
-{
-    for (size_t p = 0; p < tower->n_parts; p++)
-        (void)pe_parts_add(reader, tower->parts[p].resource, &tower->parts[p].values);
 }
 
 void pe_parts_resolve(pe_reader *reader, const pe_dictionary *dictionary)

@@ -28,34 +28,25 @@ const pe_catalogue_file *pe_catalogue_files(size_t *n)
 
 /* ---- names ---- */
 
-/* The title in the file's text, which a test holds to this form. */
-static void fold_title(const pe_catalogue_file *file, char out[PE_MODEL_NAME_BYTES])
-{
-    static const char before[] = "\"title\": \"";
-    char title[PE_MODEL_NAME_BYTES] = "";
-    const char *at = strstr(file->text, before);
-    if (at != NULL) {
-        at += strlen(before);
-        snprintf(title, sizeof title, "%.*s", (int)strcspn(at, "\""), at);
-    }
-    pe_model_name_fold(title, out);
-}
-
-static bool is_named(const pe_catalogue_file *file, const char *folded)
-{
-    char its[PE_MODEL_NAME_BYTES];
-    pe_model_name_fold(file->name, its);
-    if (strcmp(its, folded) == 0)
-        return true;
-    fold_title(file, its);
-    return strcmp(its, folded) == 0;
-}
-
+/* The name, or the title in the file's text, which a test holds to this form. */
 static const pe_catalogue_file *find_spelling(const char *folded)
 {
-    for (size_t i = 0; i < pe_catalogue_length && folded[0] != '\0'; i++)
-        if (is_named(&pe_catalogue_table[i], folded))
-            return &pe_catalogue_table[i];
+    static const char before[] = "\"title\": \"";
+    for (size_t i = 0; i < pe_catalogue_length && folded[0] != '\0'; i++) {
+        const pe_catalogue_file *file = &pe_catalogue_table[i];
+        const char *at = strstr(file->text, before);
+        char its[PE_MODEL_NAME_BYTES], title[PE_MODEL_NAME_BYTES] = "";
+        if (at != NULL) {
+            at += strlen(before);
+            snprintf(title, sizeof title, "%.*s", (int)strcspn(at, "\""), at);
+        }
+        pe_model_name_fold(file->name, its);
+        if (strcmp(its, folded) == 0)
+            return file;
+        pe_model_name_fold(title, its);
+        if (strcmp(its, folded) == 0)
+            return file;
+    }
     return NULL;
 }
 

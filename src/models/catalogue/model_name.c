@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* model_name.c - the spellings of a model's name that people type. */
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -29,11 +30,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static char small(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
-}
-
 /* A dot belongs to a number ("3.1"), and so does an underscore that stands for one ("1_6b"): a
  * number has one only. */
 static bool ends_word(const char *at, pe_slice word)
@@ -50,18 +46,13 @@ static bool is_quantisation(pe_slice word)
     return word.bytes >= i + 2 && word.text[i] == 'q' && is_digit(word.text[i + 1]);
 }
 
-static bool is_idle(pe_slice word)
-{
-    for (size_t i = 0; i < PE_LEN(idle); i++)
-        if (pe_slice_is(word, idle[i]))
-            return true;
-    return false;
-}
-
 /* Two numbers stay apart: 3-8b is not 38b. */
 static void add(pe_slice word, char *out, size_t *used)
 {
-    if (word.bytes == 0 || is_idle(word))
+    for (size_t i = 0; i < PE_LEN(idle); i++)
+        if (pe_slice_is(word, idle[i]))
+            return;
+    if (word.bytes == 0)
         return;
     if (*used > 0 && is_digit(out[*used - 1]) && is_digit(word.text[0]))
         out[(*used)++] = '-';
@@ -70,20 +61,16 @@ static void add(pe_slice word, char *out, size_t *used)
 }
 
 /* Qwen_3 is a model, and Qwen_Qwen3 one with its organisation. */
-static bool has_organisation(const char *name, const char *organisation)
-{
-    const size_t bytes = strlen(organisation);
-    return strncasecmp(name, organisation, bytes) == 0 && name[bytes] == '_' &&
-           !is_digit(name[bytes + 1]);
-}
-
 static const char *without_organisation(const char *name)
 {
     const char *slash = strrchr(name, '/');
     name = slash != NULL ? slash + 1 : name;
-    for (size_t i = 0; i < PE_LEN(organisations); i++)
-        if (has_organisation(name, organisations[i]))
-            return name + strlen(organisations[i]) + 1;
+    for (size_t i = 0; i < PE_LEN(organisations); i++) {
+        const size_t bytes = strlen(organisations[i]);
+        if (strncasecmp(name, organisations[i], bytes) == 0 && name[bytes] == '_' &&
+            !is_digit(name[bytes + 1]))
+            return name + bytes + 1;
+    }
     return name;
 }
 
@@ -98,7 +85,7 @@ bool pe_model_name_fold(const char *name, char out[PE_MODEL_NAME_BYTES])
         return false;
     for (size_t i = 0; i <= length; i++) {
         if (i < length && !ends_word(name + i, (pe_slice){word, bytes})) {
-            word[bytes++] = name[i] == '_' ? '.' : small(name[i]);
+            word[bytes++] = name[i] == '_' ? '.' : (char)tolower((unsigned char)name[i]);
             continue;
         }
         const pe_slice whole = {word, bytes};

@@ -133,25 +133,6 @@ typedef struct place {
     char path[PE_READER_PATH];
 } place;
 
-/* Is the member a configuration of its own? */
-static bool is_tower(const char *name, const json_t *value)
-{
-    if (pe_nearest_is_name(name, no_towers, PE_LEN(no_towers)) || json_is_null(value))
-        return false;
-    return pe_nearest_is_name(name, tower_configs, PE_LEN(tower_configs)) ||
-           json_is_string(json_object_get(value, "model_type"));
-}
-
-/* Why a tower cannot be told; NULL: it can. */
-static const char *lack_of(const pe_reader *reader, const char *name, const json_t *value)
-{
-    if (!json_is_object(value))
-        return "a configuration is an object";
-    if (strpbrk(name, "~/") != NULL || strlen(name) > PE_READER_NAME)
-        return "the name of a configuration has at most 63 bytes, and no ~ or /";
-    return reader->depth == PE_READER_DEPTH ? too_deep : NULL;
-}
-
 /* There is room: what has none is not resolved. */
 static void keep_tower(pe_reader *reader, const pe_model_tower *tower)
 {
@@ -177,7 +158,8 @@ static void add_tower(pe_reader *reader, const char *path, const char *name, pe_
         free(model->warnings[w]);
     }
     model->n_keys = model->n_warnings = 0;
-    pe_parts_inherit(reader, model);
+    for (size_t p = 0; p < model->n_parts; p++) /* what it says, the whole model says, too */
+        (void)pe_parts_add(reader, model->parts[p].resource, &model->parts[p].values);
     keep_tower(reader, &tower);
     for (size_t t = 0; t < model->n_towers; t++)
         keep_tower(reader, &model->towers[t]);
@@ -218,8 +200,17 @@ void pe_nested_towers(pe_reader *reader, pe_nested_resolve *resolve)
         const json_t *inner = find_text_config(reader, at.object, &entered);
         json_object_foreach((json_t *)(uintptr_t)at.object, name, value)
         {
-            if (value != inner && reader->status == PE_OK && is_tower(name, value)) {
-                const char *lack = lack_of(reader, name, value);
+            /* Is the member a configuration of its own? */
+            if (value != inner && reader->status == PE_OK && !json_is_null(value) &&
+                !pe_nearest_is_name(name, no_towers, PE_LEN(no_towers)) &&
+                (pe_nearest_is_name(name, tower_configs, PE_LEN(tower_configs)) ||
+                 json_is_string(json_object_get(value, "model_type")))) {
+                const char *lack =
+                    !json_is_object(value) ? "a configuration is an object"
+                    : strpbrk(name, "~/") != NULL || strlen(name) > PE_READER_NAME
+                        ? "the name of a configuration has at most 63 bytes, and no ~ or /"
+                    : reader->depth == PE_READER_DEPTH ? too_deep
+                                                       : NULL;
                 if (reader->model->n_towers == reader->towers_max)
                     pe_reader_warn(reader, "#/%s%.*s is left out: there are more than %d towers",
                                    at.path, PE_READER_NAME, name, PE_MODEL_TOWERS_MAX);

@@ -72,16 +72,18 @@ void pe_plain_layers_deberta(pe_reader *reader, pe_model_layers *kind)
     pe_reader_set_choice(&kind->values, "variant", "deberta");
 }
 
-/* A side of something square, or its fallback; 0: neither. */
-static double read_side(pe_reader *reader, const char *key, const char *parameter, double fallback)
+/* A number under a key, or the element of a list there; else its fallback; 0: neither. */
+static double count_of(pe_reader *reader, const char *key, size_t element, const char *parameter,
+                       double fallback)
 {
     const json_t *value = pe_reader_member(reader, key);
-    pe_reader_used(reader, key, value, parameter, NULL);
-    if (value != NULL && !json_is_number(value))
-        pe_reader_fail_type(reader, key, "a number", value);
+    const json_t *item = json_is_array(value) ? json_array_get(value, element) : value;
     if (value == NULL && fallback != 0)
         pe_reader_class_default(reader, key, fallback, parameter);
-    return value != NULL ? json_number_value(value) : fallback;
+    if (value != NULL && !json_is_number(item))
+        pe_reader_fail_type(reader, key, "a number, or a list of them", value);
+    pe_reader_used(reader, key, value, parameter, NULL);
+    return value != NULL ? json_number_value(item) : fallback;
 }
 
 /**
@@ -91,9 +93,9 @@ static double read_side(pe_reader *reader, const char *key, const char *paramete
 void pe_plain_layers_sincos_grid(pe_reader *reader, pe_model_layers *kind)
 {
     const double own = json_number_value(json_object_get(reader->type, "rows"));
-    const double sample = read_side(reader, "sample_size", "base_size", 128);
-    const double patch = read_side(reader, "patch_size", "base_size", 2);
-    const double side = own != 0 ? read_side(reader, "pos_embed_max_size", "height", own) : 0;
+    const double sample = count_of(reader, "sample_size", 0, "base_size", 128);
+    const double patch = count_of(reader, "patch_size", 0, "base_size", 2);
+    const double side = own != 0 ? count_of(reader, "pos_embed_max_size", 0, "height", own) : 0;
     const double base = patch >= 1 ? trunc(sample / patch) : 0;
     const double scale = sample >= 128 ? trunc(sample / 64) : 1;
     double heads = 0, dim = 0;
@@ -106,7 +108,7 @@ void pe_plain_layers_sincos_grid(pe_reader *reader, pe_model_layers *kind)
     set_number(reader, kind, "base_size", "sample_size", base);
     if (own == 0)
         set_number(reader, kind, "interpolation_scale", "interpolation_scale",
-                   read_side(reader, "interpolation_scale", "interpolation_scale", scale));
+                   count_of(reader, "interpolation_scale", 0, "interpolation_scale", scale));
     if (reader->status == PE_OK)
         (void)pe_parts_add(reader, &pe_sinusoidal_grid, &kind->values);
 }
@@ -136,19 +138,6 @@ static void take_choice(pe_reader *reader, pe_values *values, const char *name, 
         pe_reader_warn(reader, "%s %.40s is not known", key, json_string_value(given));
 }
 
-/* A number under a key, or the element of a list there, else the class's default; 0: neither. */
-static double count_of(pe_reader *reader, const char *key, size_t element, const char *name)
-{
-    const json_t *value = pe_reader_member(reader, key);
-    const json_t *item = json_is_array(value) ? json_array_get(value, element) : value;
-    if (value == NULL)
-        return read_side(reader, key, name, pe_type_number(reader->type, key));
-    if (!json_is_number(item))
-        pe_reader_fail_type(reader, key, "a number, or a list of them", value);
-    pe_reader_used(reader, key, value, name, NULL);
-    return json_number_value(item);
-}
-
 /* A key, [key, what is added to it], or "patches" along a side. */
 static void take_key(pe_reader *reader, pe_values *values, const char *name, const json_t *item)
 {
@@ -157,11 +146,14 @@ static void take_key(pe_reader *reader, pe_values *values, const char *name, con
     const size_t side = strcmp(name, "width") == 0 ? 1 : 0;
     double number = 0;
     if (strcmp(key, "patches") == 0) {
-        const double image = count_of(reader, "image_size", side, name);
-        const double patch = count_of(reader, "patch_size", side, name);
+        const double image =
+            count_of(reader, "image_size", side, name, pe_type_number(reader->type, "image_size"));
+        const double patch =
+            count_of(reader, "patch_size", side, name, pe_type_number(reader->type, "patch_size"));
         number = patch >= 1 ? floor(image / patch) : 0;
     } else {
-        number = count_of(reader, key, 0, name) + json_number_value(json_array_get(item, 1));
+        number = count_of(reader, key, 0, name, pe_type_number(reader->type, key)) +
+                 json_number_value(json_array_get(item, 1));
     }
     if (number != 0 && reader->status == PE_OK)
         pe_reader_set_number(reader, values, name, key, number);

@@ -32,14 +32,6 @@ static void find_vision_row(pe_reader *reader, const char *name)
     find_row(reader, name, vision);
 }
 
-/* Is the whole configuration that of a vision tower? It has patches, neither a tower nor words. */
-static bool is_vision(const pe_reader *reader)
-{
-    return reader->tower == NULL && pe_reader_member(reader, "patch_size") != NULL &&
-           pe_reader_member(reader, "vision_config") == NULL &&
-           pe_reader_member(reader, "vocab_size") == NULL;
-}
-
 /* DeepSeek-V2's own code has the attention of the first DeepSeek where no channel turns apart
  * (DeepSeek-VL2 Tiny, DeepSeek-OCR).
  *
@@ -84,7 +76,11 @@ static void find_variant(pe_reader *reader, const char *name)
  * that of its class. */
 static void find_named(pe_reader *reader, const char *name)
 {
-    if (is_vision(reader) || (reader->tower != NULL && strcmp(reader->tower, "vision_config") == 0))
+    /* The whole configuration is that of one where it has patches, neither a tower nor words. */
+    if (reader->tower != NULL ? strcmp(reader->tower, "vision_config") == 0
+                              : pe_reader_member(reader, "patch_size") != NULL &&
+                                    pe_reader_member(reader, "vision_config") == NULL &&
+                                    pe_reader_member(reader, "vocab_size") == NULL)
         find_vision_row(reader, name);
     find_plain(reader, name);
     find_row(reader, name, name);
@@ -202,17 +198,6 @@ static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name)
         schemes[scheme].resolve(reader, kind);
 }
 
-/* A configuration whose is_decoder is true is that of a decoder alone. */
-static void resolve_t5_stacks(pe_reader *reader)
-{
-    const json_t *is_decoder = pe_reader_member(reader, "is_decoder");
-    if (!json_is_true(is_decoder))
-        resolve_stack(reader, PE_SCHEME_T5, "encoder");
-    if (pe_type_text(reader->type, "variant") == NULL)
-        resolve_stack(reader, PE_SCHEME_T5, "decoder");
-    pe_reader_used(reader, "is_decoder", is_decoder, "bidirectional", NULL);
-}
-
 static void warn_unknown(pe_reader *reader)
 {
     /* The name of a model, in the place of its configuration. */
@@ -236,17 +221,12 @@ static void warn_unknown(pe_reader *reader)
                     "relative_attention_num_buckets, position_buckets and position_embedding_type");
 }
 
-/* Facts are looked for in attn_config, so it must be an object. */
-static void check_attention(pe_reader *reader)
+static void resolve(pe_reader *reader)
 {
+    /* Facts are looked for in attn_config, so it must be an object. */
     const json_t *attention = pe_reader_member(reader, "attn_config");
     if (attention != NULL && !json_is_object(attention))
         pe_reader_fail_type(reader, "attn_config", "an object", attention);
-}
-
-static void resolve(pe_reader *reader)
-{
-    check_attention(reader);
     const pe_scheme scheme = pe_scheme_find(reader);
     reader->model->encoding =
         scheme == PE_SCHEME_RESOURCE
@@ -267,7 +247,13 @@ static void resolve(pe_reader *reader)
     if (scheme == PE_SCHEME_ROPE) {
         resolve_layers(reader, schemes[scheme].resource);
     } else if (scheme == PE_SCHEME_T5) {
-        resolve_t5_stacks(reader);
+        /* A configuration whose is_decoder is true is that of a decoder alone. */
+        const json_t *is_decoder = pe_reader_member(reader, "is_decoder");
+        if (!json_is_true(is_decoder))
+            resolve_stack(reader, PE_SCHEME_T5, "encoder");
+        if (pe_type_text(reader->type, "variant") == NULL)
+            resolve_stack(reader, PE_SCHEME_T5, "decoder");
+        pe_reader_used(reader, "is_decoder", is_decoder, "bidirectional", NULL);
     } else if (pe_type_is(reader->type, "learned_decoder")) {
         resolve_stack(reader, scheme, "encoder");
         resolve_stack(reader, PE_SCHEME_LEARNED, "decoder");

@@ -29,17 +29,6 @@ static bool has_axes(const pe_reader *reader)
     return pe_axes_key(reader) != NULL || pe_reader_member(reader, "mrope_section") != NULL;
 }
 
-/* Parts of image and video pipelines turn by several axes: one whose class is not known, and whose
- * keys do not say which, is not taken for text. */
-static bool hides_axes(pe_reader *reader)
-{
-    const char *name = json_string_value(pe_reader_member(reader, "model_type"));
-    if (name == NULL || strncmp(name, "diffusers/", strlen("diffusers/")) != 0 || has_axes(reader))
-        return false;
-    pe_reader_warn(reader, "a class of diffusers may turn by several axes: no key says which");
-    return true;
-}
-
 /* Does a key speak of rotations? */
 static bool says_rope(const pe_reader *reader)
 {
@@ -55,14 +44,21 @@ static bool says_rope(const pe_reader *reader)
            json_object_size(pe_reader_member(reader, "rope_scaling")) != 0;
 }
 
-/* The scheme of an unknown model type, by the keys that are there. */
+/* The scheme of an unknown model type, by the keys that are there. Parts of image and video pipelines
+ * turn by several axes: one whose keys do not say which is not taken for text. */
 static pe_scheme guess_scheme(pe_reader *reader)
 {
+    const char *name = json_string_value(pe_reader_member(reader, "model_type"));
     if (pe_reader_has_fact(reader, PE_FACT_POSITION_BUCKETS))
         return PE_SCHEME_DEBERTA;
     if (pe_reader_has_fact(reader, PE_FACT_BUCKETS))
         return PE_SCHEME_T5;
-    return says_rope(reader) && !hides_axes(reader) ? PE_SCHEME_ROPE : PE_SCHEME_UNKNOWN;
+    if (!says_rope(reader))
+        return PE_SCHEME_UNKNOWN;
+    if (name == NULL || strncmp(name, "diffusers/", strlen("diffusers/")) != 0 || has_axes(reader))
+        return PE_SCHEME_ROPE;
+    pe_reader_warn(reader, "a class of diffusers may turn by several axes: no key says which");
+    return PE_SCHEME_UNKNOWN;
 }
 
 /* Baichuan's 13B model has ALiBi. Only its code says so, by its width, and llama.cpp's, by its

@@ -63,14 +63,6 @@ static double count_terms(pe_reader *reader)
     return terms;
 }
 
-/* Channels of a DeBERTa head, times the terms; 0: they are not known. */
-static double deberta_width(pe_reader *reader)
-{
-    const bool is = pe_model_type_scheme(reader->type) == PE_SCHEME_DEBERTA;
-    const double width = is ? pe_rope_dims_per_head(reader) : 0;
-    return width != 0 ? width * count_terms(reader) : 0;
-}
-
 /* Channels of a head that rotates, where layers agree and the class scales by them; 0: else. */
 static double plain_width(const pe_reader *reader)
 {
@@ -90,16 +82,6 @@ static double plain_width(const pe_reader *reader)
         width = (double)dim->integer;
     }
     return width;
-}
-
-/* Channels of a head where no layer rotates, and the class scales by them; 0: else. */
-static double named_width(pe_reader *reader)
-{
-    double dim = 0;
-    return !pe_type_is(reader->type, "scaled_by_head") ||
-                   pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, NULL)
-               ? dim
-               : pe_rope_dims_per_head(reader);
 }
 
 static const char *why_unknown(const pe_reader *reader)
@@ -157,11 +139,15 @@ void pe_softmax_scale_resolve(pe_reader *reader)
                pe_type_number(reader->type, "widen") > 1) { /* Zamba2Attention */
         s.width = (double)pe_values_int(values, "head_dim") / pe_type_number(reader->type, "widen");
     } else {
-        s.width = deberta_width(reader);
+        if (pe_model_type_scheme(reader->type) == PE_SCHEME_DEBERTA &&
+            (s.width = pe_rope_dims_per_head(reader)) != 0)
+            s.width *= count_terms(reader);
         if (s.width == 0 && !pe_reader_finds_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL))
             s.width = plain_width(reader);
-        if (s.width == 0)
-            s.width = named_width(reader);
+        /* Where no layer rotates, and the class scales by the channels of a head. */
+        if (s.width == 0 && pe_type_is(reader->type, "scaled_by_head") &&
+            !pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &s.width, NULL))
+            s.width = pe_rope_dims_per_head(reader);
     }
     if (s.width == 0) {
         snprintf(model->softmax_scale_unknown, sizeof model->softmax_scale_unknown, "%s",
