@@ -40,8 +40,9 @@ static bool is_layer_type(const pe_reader *reader, const char *name)
 {
     const json_t *types = pe_reader_member(reader, "layer_types");
     const char *end = strstr(name, "_attention");
-    return types != NULL ? pe_type_lists(types, name)
-                         : end != NULL && strcmp(end, "_attention") == 0;
+    if (types == NULL)
+        return end != NULL && strcmp(end, "_attention") == 0;
+    return pe_type_lists(types, name);
 }
 
 /* Has the class types of layers at all? Then a row tells of them, or the configuration does. */

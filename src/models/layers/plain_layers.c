@@ -72,12 +72,14 @@ void pe_plain_layers_deberta(pe_reader *reader, pe_model_layers *kind)
     pe_reader_set_choice(&kind->values, "variant", "deberta");
 }
 
-/* A number under a key, or the element of a list there; else its fallback; 0: neither. */
+/* A number under a key, or the element of a list there; else its fallback, or (0) the class's default;
+ * 0: none of these. */
 static double count_of(pe_reader *reader, const char *key, size_t element, const char *parameter,
                        double fallback)
 {
     const json_t *value = pe_reader_member(reader, key);
     const json_t *item = json_is_array(value) ? json_array_get(value, element) : value;
+    fallback = fallback != 0 ? fallback : pe_type_number(reader->type, key);
     if (value == NULL && fallback != 0)
         pe_reader_class_default(reader, key, fallback, parameter);
     if (value != NULL && !json_is_number(item))
@@ -146,14 +148,11 @@ static void take_key(pe_reader *reader, pe_values *values, const char *name, con
     const size_t side = strcmp(name, "width") == 0 ? 1 : 0;
     double number = 0;
     if (strcmp(key, "patches") == 0) {
-        const double image =
-            count_of(reader, "image_size", side, name, pe_type_number(reader->type, "image_size"));
-        const double patch =
-            count_of(reader, "patch_size", side, name, pe_type_number(reader->type, "patch_size"));
+        const double image = count_of(reader, "image_size", side, name, 0);
+        const double patch = count_of(reader, "patch_size", side, name, 0);
         number = patch >= 1 ? floor(image / patch) : 0;
     } else {
-        number = count_of(reader, key, 0, name, pe_type_number(reader->type, key)) +
-                 json_number_value(json_array_get(item, 1));
+        number = count_of(reader, key, 0, name, 0) + json_number_value(json_array_get(item, 1));
     }
     if (number != 0 && reader->status == PE_OK)
         pe_reader_set_number(reader, values, name, key, number);
