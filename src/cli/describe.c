@@ -174,34 +174,30 @@ static const char fish[] =
 bool pe_describe_completions(const char *shell, const pe_command *commands, size_t n,
                              pe_buffer *out)
 {
-    pe_buffer names = {0}, seconds = {0}, encodings = {0}, flags = {0};
-    const bool zsh = strcmp(shell, "zsh") == 0, of_bash = strcmp(shell, "bash") == 0;
-    const bool of_fish = strcmp(shell, "fish") == 0;
-    put_names(commands, n, false, &names);
-    put_names(commands, n, true, &seconds);
+    enum { NAMES, SECONDS, ENCODINGS, FLAGS, LISTS };
+    pe_buffer lists[LISTS] = {{0}}, help = {0};
+    const char *of[LISTS];
+    const bool zsh = strcmp(shell, "zsh") == 0, of_fish = strcmp(shell, "fish") == 0;
+    if (!zsh && !of_fish && strcmp(shell, "bash") != 0)
+        return false;
+    put_names(commands, n, false, &lists[NAMES]);
+    put_names(commands, n, true, &lists[SECONDS]);
     for (size_t r = 0; pe_registry[r] != NULL; r++)
-        pe_buffer_format(&encodings, " %s", pe_registry[r]->name);
-    pe_buffer help = {0};
+        pe_buffer_format(&lists[ENCODINGS], " %s", pe_registry[r]->name);
     for (const pe_flag_row *flag = pe_flags; flag->name != NULL; flag++)
-        pe_buffer_format(&flags, " --%s", flag->name);
+        pe_buffer_format(&lists[FLAGS], " --%s", flag->name);
     pe_config_help(&help);
-    for (pe_slice left = pe_slice_of(pe_buffer_text(&help)); left.bytes > 0;) {
-        pe_slice line = pe_slice_next(&left, '\n');
-        line.text += 2;
-        pe_buffer_format(&flags, " %.*s", (int)strcspn(line.text, " \n"), line.text);
+    for (pe_slice left = pe_buffer_slice(&help); left.bytes > 0;) {
+        const pe_slice line = pe_slice_next(&left, '\n');
+        pe_buffer_format(&lists[FLAGS], " %.*s", (int)strcspn(line.text + 2, " \n"), line.text + 2);
     }
-    pe_buffer_free(&help);
+    for (size_t i = 0; i < LISTS; i++)
+        of[i] = pe_buffer_text(&lists[i]) + 1;
     pe_buffer_str(out, zsh ? zsh_begin : "");
-    const char *const parts[] = {pe_buffer_text(&names) + 1, pe_buffer_text(&seconds) + 1,
-                                 pe_buffer_text(&encodings) + 1, pe_buffer_text(&flags) + 1};
-    if (zsh || of_bash)
-        pe_buffer_format(out, bash, parts[0], parts[1], parts[2], parts[3]);
-    else if (of_fish)
-        pe_buffer_format(out, fish, parts[0], parts[1], parts[2], parts[3]);
+    pe_buffer_format(out, of_fish ? fish : bash, of[NAMES], of[SECONDS], of[ENCODINGS], of[FLAGS]);
     pe_buffer_str(out, zsh ? zsh_end : "");
-    pe_buffer_free(&names);
-    pe_buffer_free(&seconds);
-    pe_buffer_free(&encodings);
-    pe_buffer_free(&flags);
-    return zsh || of_bash || of_fish;
+    for (size_t i = 0; i < LISTS; i++)
+        pe_buffer_free(&lists[i]);
+    pe_buffer_free(&help);
+    return true;
 }

@@ -42,6 +42,7 @@ const pe_setting_synonym pe_setting_synonyms[] = {
     {"address", "host", NULL},
     {"ssl_cert", "tls_certificate", NULL},
     {"ssl_key", "tls_key", NULL},
+    {"key", "tls_key", NULL},
     {"allow_origin", "cors_origin", NULL},
     {"api_keys", "keys_file", NULL},
     {0},
@@ -108,33 +109,18 @@ const pe_setting_synonym *pe_setting_synonym_of(const char *name)
     return NULL;
 }
 
-/* The row whose name begins with these words, or else ends with them: memory, key. NULL: none does. */
-static const pe_setting_row *row_of_words(const char *words)
-{
-    const size_t n = strlen(words);
-    const pe_setting_row *ends = NULL;
-    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
-        const size_t bytes = strlen(row->name);
-        if (strncmp(row->name, words, n) == 0 && (row->name[n] == '_' || bytes == n))
-            return row;
-        if (ends == NULL && bytes > n && row->name[bytes - n - 1] == '_' &&
-            strcmp(row->name + bytes - n, words) == 0)
-            ends = row;
-    }
-    return ends;
-}
-
 const pe_setting_row *pe_setting_nearest(const char *name)
 {
     char wanted[64];
     const char *names[PE_SETTINGS + PE_LEN(pe_setting_synonyms)];
     size_t n = 0;
     underscored(name, wanted, sizeof wanted);
-    const pe_setting_row *row = *wanted != '\0' ? row_of_words(wanted) : NULL;
-    if (row != NULL)
-        return row;
-    for (size_t r = 0; r < PE_SETTINGS; r++)
-        names[n++] = pe_setting_rows[r].name;
+    const size_t bytes = strlen(wanted);
+    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
+        if (bytes > 0 && strncmp(row->name, wanted, bytes) == 0 && row->name[bytes] == '_')
+            return row; /* memory: memory_max */
+        names[n++] = row->name;
+    }
     for (const pe_setting_synonym *s = pe_setting_synonyms; s->name != NULL; s++)
         names[n++] = s->name;
     const char *nearest = pe_nearest_name(wanted, names, n);

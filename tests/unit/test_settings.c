@@ -229,7 +229,7 @@ static const struct {
     {"max-body-byte", "did you mean --max-body-bytes?", {{"--max-body-byte", "1"}, {0}, NULL}},
     {"max-body", "did you mean --max-body-bytes?", {{"--max-body", "1"}, {0}, NULL}},
     {"memory", "did you mean --memory-max?", {{"--memory", "1G"}, {0}, NULL}},
-    {"key", "did you mean --tls-key?", {{"--key", "a.pem"}, {0}, NULL}},
+    {"keys", "did you mean --keys-file?", {{"--keys", "a"}, {0}, NULL}},
     {"tls-cret", "did you mean --tls-certificate?", {{"--tls-cret", "a.pem"}, {0}, NULL}},
     {"api-key", "did you mean --keys-file?", {{"--api-key", "a"}, {0}, NULL}},
     {"nonsense-that-is-near-nothing",
