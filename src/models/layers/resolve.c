@@ -132,17 +132,25 @@ static void turn_backwards(pe_reader *reader)
  *
  * Source  DeepseekV32Indexer (pairs of halves), GlmMoeDsaIndexer, Dots3NoteTextIndexer and
  *         MistralLarge4TextIndexer (interleaved), AXK2Indexer, HYV4Indexer and HYV4VLIndexer (the
- *         last channels) of huggingface/transformers 5.24.0.
+ *         last channels) of huggingface/transformers 5.24.0; DeepseekV4Indexer (the last channels, by
+ *         the frequencies of compressed layers), MiniMaxM3VLIndexer and Qwen4ExpTextQSAIndexer (halves)
+ *         of its main branch, modular_*.py of these models.
  */
 static void add_indexer(pe_reader *reader)
 {
     const char *pairing = pe_type_text(reader->type, "indexer");
+    const char *of = pe_type_text(reader->type, "indexer_of"); /* which layers have it; NULL: all */
+    const pe_model *model = reader->model;
+    size_t k = 0;
     double dim = 0;
-    if (pairing == NULL || reader->status != PE_OK || reader->model->kinds[0].resource == NULL ||
+    while (of != NULL && k < model->n_kinds && strcmp(model->kinds[k].layer_type, of) != 0)
+        k++;
+    if (pairing == NULL || reader->status != PE_OK || k == model->n_kinds ||
+        model->kinds[k].resource == NULL ||
         !pe_reader_fact(reader, PE_FACT_INDEX_HEAD_DIM, &dim, NULL))
         return;
     /* Channels of the head that is told which rotate. */
-    const double turned = pe_rope_dims_rotating(&reader->model->kinds[0].values);
+    const double turned = pe_rope_dims_rotating(&model->kinds[k].values);
     if (turned > dim) {
         pe_reader_warn(reader, "index_head_dim is %.0f, less than the %.0f channels that turn", dim,
                        turned);
@@ -151,13 +159,12 @@ static void add_indexer(pe_reader *reader)
     pe_model_layers *kind = pe_kinds_add(reader, "indexer", &pe_rope_table, NULL, 0);
     if (reader->status != PE_OK)
         return;
-    const pe_values *from = &reader->model->kinds[0].values;
+    const pe_model_layers *from = &model->kinds[k];
     pe_values_free(&kind->values);
-    reader->status = pe_values_lend(from, &kind->values, reader->why);
-    const char *scaling = reader->model->kinds[0].scaling;
-    kind->scaling = scaling != NULL ? strdup(scaling) : NULL;
-    kind->shared_scaling = reader->model->kinds[0].shared_scaling;
-    if (scaling != NULL && kind->scaling == NULL)
+    reader->status = pe_values_lend(&from->values, &kind->values, reader->why);
+    kind->scaling = from->scaling != NULL ? strdup(from->scaling) : NULL;
+    kind->shared_scaling = from->shared_scaling;
+    if (from->scaling != NULL && kind->scaling == NULL)
         pe_reader_fail_memory(reader);
     if (reader->status != PE_OK)
         return;
