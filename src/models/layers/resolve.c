@@ -132,9 +132,8 @@ static void turn_backwards(pe_reader *reader)
  *
  * Source  DeepseekV32Indexer (pairs of halves), GlmMoeDsaIndexer, Dots3NoteTextIndexer and
  *         MistralLarge4TextIndexer (interleaved), AXK2Indexer, HYV4Indexer and HYV4VLIndexer (the
- *         last channels) of huggingface/transformers 5.24.0; DeepseekV4Indexer (the last channels, by
- *         the frequencies of compressed layers), MiniMaxM3VLIndexer and Qwen4ExpTextQSAIndexer (halves)
- *         of its main branch, modular_*.py of these models.
+ *         last channels), DeepseekV4Indexer (the same, by the frequencies of compressed layers),
+ *         MiniMaxM3VLIndexer and Qwen4ExpTextQSAIndexer (halves) of huggingface/transformers 5.24.0.
  */
 static void add_indexer(pe_reader *reader)
 {
