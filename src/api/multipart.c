@@ -91,12 +91,6 @@ static bool read_header(pe_slice *text, part *out)
 
 /* ---- what a part is ---- */
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcasecmp(text + n - m, end) == 0;
-}
-
 /* The media type of a file, or NULL: names of files tell more than the type that a client guesses, and
  * content where neither is known. */
 static const char *type_of(const part *p)
@@ -107,8 +101,10 @@ static const char *type_of(const part *p)
                                            {".csv", "text/csv"},
                                            {".json", JSON},
                                            {".gguf", GGUF}};
+    const size_t n = strlen(p->file);
     for (size_t t = 0; t < PE_LEN(types); t++)
-        if (ends_with(p->file, types[t][0]) ||
+        if ((n >= strlen(types[t][0]) &&
+             strcasecmp(p->file + n - strlen(types[t][0]), types[t][0]) == 0) ||
             (strcmp(p->type, types[t][1]) == 0 && strcmp(p->type, GGUF) != 0)) /* any bytes */
             return types[t][1];
     return p->file[0] != '\0' ? pe_binary_body_type(p->data) : NULL;

@@ -106,19 +106,16 @@ pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem 
     return pe_values_make(resource->param_sets, &out->values, why);
 }
 
-static bool may_be_of_model(const pe_param *param)
-{
-    if (strcmp(param->name, "dtype") == 0 || (param->required && !param->by_model))
-        return false;
-    return param->kind <= PE_KIND_CHOICE || param->kind == PE_KIND_REAL_LIST;
-}
-
 /* A model that was refused may have set what is not given. */
 static void leave_open(pe_values *values)
 {
-    for (size_t i = 0; i < values->n; i++)
-        values->value[i].refused |=
-            !values->value[i].given && may_be_of_model(values->value[i].param);
+    for (size_t i = 0; i < values->n; i++) {
+        const pe_param *param = values->value[i].param;
+        const bool by_model = strcmp(param->name, "dtype") != 0 &&
+                              (!param->required || param->by_model) &&
+                              (param->kind <= PE_KIND_CHOICE || param->kind == PE_KIND_REAL_LIST);
+        values->value[i].refused |= !values->value[i].given && by_model;
+    }
 }
 
 /* What is not given is the model's, or the default. */

@@ -5,17 +5,6 @@
 #include "api/value_reading.h"
 #include "plan/resource.h"
 
-/* The row a tensor of the body goes to; values.n when there is none. */
-static size_t find_row(const pe_values *values, const char *name)
-{
-    const bool first = name[0] == '\0' || strcmp(name, "data") == 0;
-    for (size_t i = 0; i < values->n; i++)
-        if (values->value[i].param->kind == PE_KIND_TENSOR &&
-            (first || &values->value[i] == pe_values_called(values, name)))
-            return i;
-    return values->n;
-}
-
 /* Absent dtype means the body's, where the resource knows it. */
 static void default_dtype(const pe_query *query, pe_dtype of_body)
 {
@@ -33,7 +22,12 @@ static void default_dtype(const pe_query *query, pe_dtype of_body)
 static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_read_limits *limits,
                             pe_problem *why)
 {
-    const size_t i = find_row(&query->values, from->name);
+    const bool first = from->name[0] == '\0' || strcmp(from->name, "data") == 0;
+    const pe_value *called = pe_values_called(&query->values, from->name);
+    size_t i = 0;
+    while (i < query->values.n && (query->values.value[i].param->kind != PE_KIND_TENSOR ||
+                                   !(first || called == &query->values.value[i])))
+        i++;
     if (i == query->values.n) {
         if (from->name[0] == '\0')
             return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s takes no tensor in its body",

@@ -161,16 +161,6 @@ static bool ask(search *s, unsigned which, opinion *so_far)
     return true;
 }
 
-/* The mistakes that are there whatever stands in for the refused values. */
-static mistakes find_more(search *s)
-{
-    opinion all = {0};
-    for (unsigned which = 0; which < PE_PLACEHOLDERS && all.plans < PE_PLACEHOLDERS; which++)
-        if (!ask(s, which, &all))
-            return (mistakes){0};
-    return all.plans > 1 || all.plans + all.silent == PE_PLACEHOLDERS ? all.common : (mistakes){0};
-}
-
 /* Zeros for the numbers of small tensors that a plan has taken. False where that cannot be. */
 static bool replace_taken(pe_values *before, const pe_values *after)
 {
@@ -221,7 +211,13 @@ pe_status pe_query_plan(pe_query *query, struct pe_tables *tables, const pe_limi
                 for (size_t i = 0; i < known.n; i++)
                     value->refused |= is_of(s.values, value, known.list[i].where);
             }
-            more = find_more(&s);
+            /* Those that are there whatever stands in for the refused values. */
+            opinion all = {0};
+            bool further = true;
+            for (unsigned w = 0; w < PE_PLACEHOLDERS && all.plans < PE_PLACEHOLDERS && further; w++)
+                further = ask(&s, w, &all);
+            const bool agreed = all.plans > 1 || all.plans + all.silent == PE_PLACEHOLDERS;
+            more = further && agreed ? all.common : (mistakes){0};
             for (size_t i = 0; i < more.n; i++) {
                 pe_problem one;
                 (void)pe_fail(&one, PE_INVALID_PARAMETER, more.list[i].where, "%s",

@@ -131,15 +131,6 @@ static bool is_counted(const char *as)
     return as != NULL && strstr(as, counted) != NULL;
 }
 
-/* Of a number of positions: digits. */
-static bool is_number(pe_slice text)
-{
-    size_t digits = 0;
-    while (digits < text.bytes && text.text[digits] >= '0' && text.text[digits] <= '9')
-        digits++;
-    return digits > 0 && digits == text.bytes;
-}
-
 /* "pairing=half" for a name given as true that is written "pairing=half", or as false that is written
  * "pairing=interleaved"; NULL: neither, or something else may be meant. */
 static const char *switched(const char *as, pe_slice text)
@@ -160,7 +151,11 @@ static const char *taken_as(size_t s, pe_slice text)
     const char *as = synonyms[s].as;
     if (as == NULL)
         return "";
-    return is_counted(as) ? (is_number(text) ? as : NULL) : switched(as, text);
+    size_t digits = 0;
+    while (digits < text.bytes && text.text[digits] >= '0' && text.text[digits] <= '9')
+        digits++;
+    const bool number = digits > 0 && digits == text.bytes; /* of positions */
+    return !is_counted(as) ? switched(as, text) : number ? as : NULL;
 }
 
 /* The row's name, where it has one meaning; NULL: it has none such. */
@@ -224,15 +219,6 @@ size_t pe_suggestion_aliases(const pe_param_set *const *sets, const pe_param *pa
     return n;
 }
 
-/* Has some resource a parameter of this name? */
-static bool is_own(const char *name)
-{
-    for (size_t r = 0; pe_registry[r] != NULL; r++)
-        if (pe_params_find(pe_registry[r]->param_sets, name) != NULL)
-            return true;
-    return false;
-}
-
 /* Digits, after spaces; returns what follows them, or NULL. */
 static const char *read_side(const char *at, unsigned long *side)
 {
@@ -267,7 +253,9 @@ bool pe_suggestion_find(const char *name, pe_slice value, const char *const *nam
     if (meant == NULL && list_words(name, names, own, out))
         return true;
     /* A word that means something elsewhere is not misspelled. */
-    bool typo = meant == NULL && !is_own(name) && pe_suggestion_advice(name) == NULL;
+    bool typo = meant == NULL && pe_suggestion_advice(name) == NULL;
+    for (size_t r = 0; typo && pe_registry[r] != NULL; r++)
+        typo = pe_params_find(pe_registry[r]->param_sets, name) == NULL;
     for (size_t s = 0; typo && s < PE_LEN(synonyms); s++)
         typo = !is_one_of(name, synonyms[s].names);
     if (typo)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* value_choices.c - names that a row offers: one of them, or several. */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/value_reading.h"
 #include "base/nearest.h"
-#include "files/tree.h"
 
 /* Which of the choices the text is: as many as there are when none. */
 static size_t find(const char *const *choices, pe_slice text)
@@ -114,51 +112,18 @@ pe_status pe_value_choice_text_parse(const pe_value_reading *to, pe_slice text, 
     return read_one(to, text, &to->value->choice, why);
 }
 
-static pe_status add(const pe_value_reading *to, pe_slice text, pe_problem *why)
-{
-    pe_value *value = to->value;
-    size_t pick = 0;
-    PE_TRY(read_one(to, text, &pick, why));
-    for (size_t i = 0; i < value->n_picks; i++)
-        if (value->picks[i] == pick)
-            return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s names %s more than once",
-                           to->param->name, to->param->choices[pick]);
-    value->picks[value->n_picks++] = (unsigned char)pick;
-    return PE_OK;
-}
-
 pe_status pe_value_choices_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
-    const size_t names = pe_slice_pieces(text, ',');
-    pe_status status = PE_OK;
-    to->value->n_picks = 0;
-    for (size_t i = 0; i < names && status == PE_OK; i++)
-        status = add(to, pe_slice_next(&text, ','), why);
-    return status;
-}
-
-static pe_status add_items(const pe_value_reading *to, const json_t *list, pe_problem *why)
-{
-    if (json_array_size(list) == 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty",
-                       to->param->name);
-    to->value->n_picks = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *name = json_array_get(list, i);
-        if (!json_is_string(name))
-            return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                           "item %zu of %s must be a string, one of its names", i, to->param->name);
-        const pe_slice text = {json_string_value(name), json_string_length(name)};
-        PE_TRY(add(to, text, why));
+    pe_value *value = to->value;
+    value->n_picks = 0;
+    for (size_t names = pe_slice_pieces(text, ','); names > 0; names--) {
+        size_t pick = 0;
+        PE_TRY(read_one(to, pe_slice_next(&text, ','), &pick, why));
+        for (size_t i = 0; i < value->n_picks; i++)
+            if (value->picks[i] == pick)
+                return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s names %s more than once",
+                               to->param->name, to->param->choices[pick]);
+        value->picks[value->n_picks++] = (unsigned char)pick;
     }
     return PE_OK;
-}
-
-pe_status pe_value_choices_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
-{
-    json_t *list = NULL;
-    PE_TRY(pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &list, why));
-    pe_status status = add_items(to, list, why);
-    json_decref(list);
-    return status;
 }

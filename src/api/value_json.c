@@ -9,46 +9,42 @@
 #include "files/tree.h"
 #include "text/scan.h"
 
-/* ---- token runs: [["text", 4], "image", ["text", 2]] ---- */
+/* ---- arrays of names: ["half", "axial"], [["text", 4], "image", ["text", 2]] ---- */
 
-static pe_status fail_item(const pe_value_reading *to, size_t i, pe_problem *why)
-{
-    return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                   "item %zu of %s must be a kind of token, or [kind, length]", i, to->param->name);
-}
-
-/* One item as query text; the kind must be a word, so that it means there what it means here. */
+/* One item as query text; its name must be a word, so that it means there what it means here. */
 static pe_status add_item(const pe_value_reading *to, const json_t *item, size_t i, pe_buffer *text,
                           pe_problem *why)
 {
-    const bool pair = json_is_array(item);
-    const json_t *kind = pair ? json_array_get(item, 0) : item;
-    if ((pair && json_array_size(item) != 2) || !json_is_string(kind) ||
-        strpbrk(json_string_value(kind), ":,") != NULL)
-        return fail_item(to, i, why);
-    pe_buffer_format(text, i == 0 ? "%s" : ",%s", json_string_value(kind));
-    if (!pair)
-        return PE_OK;
-    const json_t *length = json_array_get(item, 1);
-    if (!json_is_number(length))
-        return fail_item(to, i, why);
-    pe_buffer_format(text, ":%.17g", json_number_value(length));
+    const bool runs = to->param->kind == PE_KIND_TOKEN_RUNS, pair = runs && json_is_array(item);
+    const json_t *name = pair ? json_array_get(item, 0) : item, *length = json_array_get(item, 1);
+    if (!json_is_string(name) || strpbrk(json_string_value(name), ":,") != NULL ||
+        (pair && (json_array_size(item) != 2 || !json_is_number(length))))
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "item %zu of %s must be %s", i,
+                       to->param->name,
+                       runs ? "a kind of token, or [kind, length]" : "a string, one of its names");
+    pe_buffer_format(text, i == 0 ? "%s" : ",%s", json_string_value(name));
+    if (pair)
+        pe_buffer_format(text, ":%.17g", json_number_value(length));
     return PE_OK;
 }
 
-/* The array as query text. */
-static pe_status print_items(const pe_value_reading *to, const json_t *list, pe_buffer *text,
-                             pe_problem *why)
+/* The array is read as query text. */
+static pe_status read_names(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        PE_TRY(add_item(to, json_array_get(list, i), i, text, why));
-    }
-    if (text->failed)
-        return pe_fail_memory(why);
-    if (text->bytes == 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty",
-                       to->param->name);
-    return PE_OK;
+    json_t *list = NULL;
+    pe_buffer text = {0};
+    PE_TRY(pe_tree_load(json, JSON_DECODE_INT_AS_REAL, to->place, &list, why));
+    pe_status status = json_array_size(list) > 0 ? PE_OK
+                                                 : pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                                                           "%s must not be empty", to->param->name);
+    for (size_t i = 0; i < json_array_size(list) && status == PE_OK; i++)
+        status = add_item(to, json_array_get(list, i), i, &text, why);
+    if (status == PE_OK)
+        status = text.failed ? pe_fail_memory(why)
+                             : pe_value_text_parse(to, pe_buffer_slice(&text), why);
+    pe_buffer_free(&text);
+    json_decref(list);
+    return status;
 }
 
 /* ---- any kind ---- */
@@ -182,19 +178,8 @@ static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_proble
         free(text);
         return status;
     }
-    if (first == '[' && param->kind == PE_KIND_TOKEN_RUNS) {
-        json_t *list = NULL;
-        pe_buffer text = {0};
-        PE_TRY(pe_tree_load(json, JSON_DECODE_INT_AS_REAL, to->place, &list, why));
-        pe_status status = print_items(to, list, &text, why);
-        if (status == PE_OK)
-            status = pe_value_text_parse(to, pe_buffer_slice(&text), why);
-        pe_buffer_free(&text);
-        json_decref(list);
-        return status;
-    }
-    if (first == '[' && param->kind == PE_KIND_CHOICES)
-        return pe_value_choices_json_parse(to, json, why);
+    if (first == '[' && (param->kind == PE_KIND_TOKEN_RUNS || param->kind == PE_KIND_CHOICES))
+        return read_names(to, json, why);
     if (first == '[' && (kind & arrays) != 0)
         return read_array(to, json, why);
     if (number && (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL))

@@ -35,8 +35,6 @@ pe_status pe_value_choice_text_parse(const pe_value_reading *to, pe_slice text,
                                      pe_problem *why) PE_MUST_CHECK;
 pe_status pe_value_choices_text_parse(const pe_value_reading *to, pe_slice text,
                                       pe_problem *why) PE_MUST_CHECK;
-pe_status pe_value_choices_json_parse(const pe_value_reading *to, pe_slice json,
-                                      pe_problem *why) PE_MUST_CHECK;
 
 /** The value's list, positions or tensor, just read, against their row. */
 pe_status pe_value_check_list(const pe_value_reading *to, pe_problem *why) PE_MUST_CHECK;

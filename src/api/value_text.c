@@ -210,17 +210,11 @@ static bool separates(const pe_param *param, char c)
     return c == ',' || (c == ';' && param->list_row != 0);
 }
 
-static size_t count_items(const pe_param *param, pe_slice text)
+static pe_status read_list(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     size_t n = 1;
     for (size_t i = 0; i < text.bytes; i++)
-        n += separates(param, text.text[i]);
-    return n;
-}
-
-static pe_status read_list(const pe_value_reading *to, pe_slice text, pe_problem *why)
-{
-    const size_t n = count_items(to->param, text);
+        n += separates(to->param, text.text[i]);
     double *list = calloc(n, sizeof *list);
     if (list == NULL)
         return pe_fail_memory(why);
@@ -264,14 +258,9 @@ static pe_status read_text(const pe_value_reading *to, pe_slice text, pe_problem
         return pe_fail(why, PE_INVALID_PARAMETER, to->place,
                        "%s must be at most %.0f bytes long, got %zu", to->param->name,
                        to->param->max, text.bytes);
-    char *copy = malloc(text.bytes + 1);
-    if (copy == NULL)
-        return pe_fail_memory(why);
-    memcpy(copy, text.text, text.bytes);
-    copy[text.bytes] = '\0';
     free(to->value->text);
-    to->value->text = copy;
-    return PE_OK;
+    to->value->text = strndup(text.text, text.bytes);
+    return to->value->text != NULL ? PE_OK : pe_fail_memory(why);
 }
 
 static pe_status read_token_runs(const pe_value_reading *to, pe_slice text, pe_problem *why)
@@ -283,16 +272,6 @@ static pe_status fail_in_query(const pe_value_reading *to, pe_slice text PE_UNUS
 {
     return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be in the body, not in the query",
                    to->param->name);
-}
-
-/* "[0,1]" is a list as JSON has it. */
-static pe_slice without_brackets(const pe_param *param, pe_slice text)
-{
-    const bool list = param->kind == PE_KIND_REAL_LIST || param->kind == PE_KIND_POSITIONS;
-    if (!list || text.bytes < 3 || text.text[0] != '[' || text.text[text.bytes - 1] != ']' ||
-        memchr(text.text + 1, '[', text.bytes - 1) != NULL)
-        return text;
-    return (pe_slice){text.text + 1, text.bytes - 2};
 }
 
 pe_status pe_value_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)
@@ -310,6 +289,11 @@ pe_status pe_value_text_parse(const pe_value_reading *to, pe_slice text, pe_prob
         [PE_KIND_NAME] = read_text,
         [PE_KIND_TENSOR] = fail_in_query,
     };
-    text = without_brackets(to->param, text);
-    return pe_value_finish(to, read[to->param->kind](to, text, why), why);
+    const pe_param_kind kind = to->param->kind;
+    /* "[0,1]" is a list as JSON has it. */
+    if ((kind == PE_KIND_REAL_LIST || kind == PE_KIND_POSITIONS) && text.bytes >= 3 &&
+        text.text[0] == '[' && text.text[text.bytes - 1] == ']' &&
+        memchr(text.text + 1, '[', text.bytes - 1) == NULL)
+        text = (pe_slice){text.text + 1, text.bytes - 2};
+    return pe_value_finish(to, read[kind](to, text, why), why);
 }
