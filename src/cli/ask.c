@@ -115,16 +115,6 @@ int pe_ask(const pe_command *command, int n_arguments, char **arguments)
 
 /* ---- problems ---- */
 
-/* A mistake of the list, whose detail need not name the parameter. */
-static pe_status mistake_of(const json_t *error, pe_status status, pe_problem *out)
-{
-    const char *parameter = json_string_value(json_object_get(error, "parameter"));
-    const char *pointer = json_string_value(json_object_get(error, "pointer"));
-    const char *where = parameter != NULL ? parameter : pointer != NULL ? pointer : "";
-    const char *detail = json_string_value(json_object_get(error, "detail"));
-    return pe_fail(out, status, where, "%s: %s", where, detail != NULL ? detail : "");
-}
-
 static pe_status problem_of(const json_t *problem, pe_problem *why)
 {
     size_t i;
@@ -139,10 +129,14 @@ static pe_status problem_of(const json_t *problem, pe_problem *why)
     (void)pe_fail(why, status, where != NULL ? where : "", "%s", detail);
     json_array_foreach(errors, i, error)
     {
-        pe_problem mistake;
+        pe_problem mistake; /* of the list, whose detail need not name the parameter */
+        const char *parameter = json_string_value(json_object_get(error, "parameter"));
+        const char *pointer = json_string_value(json_object_get(error, "pointer"));
+        const char *text = json_string_value(json_object_get(error, "detail"));
+        where = parameter != NULL ? parameter : pointer != NULL ? pointer : "";
+        (void)pe_fail(&mistake, why->status, where, "%s: %s", where, text != NULL ? text : "");
         if (i > 0)
-            status =
-                pe_problem_gather(status, mistake_of(error, why->status, &mistake), &mistake, why);
+            status = pe_problem_gather(status, why->status, &mistake, why);
     }
     return status;
 }

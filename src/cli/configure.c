@@ -14,14 +14,6 @@
 #include "sandbox/sandbox.h"
 #include "text/blocks.h"
 
-static pe_status select_kernels(const char *name, pe_problem *why)
-{
-    const pe_status status = pe_kernels_select(name, why);
-    if (status != PE_OK || pe_blocks_select(name))
-        return status;
-    return pe_fail(why, PE_INTERNAL, "kernels", "number text has no variant for kernels %s", name);
-}
-
 pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, pe_problem *why)
 {
     pe_config *config = NULL;
@@ -46,7 +38,11 @@ pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, p
     }
     pe_log_set_level(pe_log_level_named(pe_config_settings(config)->log_level));
     pe_log_set_format(pe_config_settings(config)->log_format);
-    status = select_kernels(pe_config_settings(config)->kernels, why);
+    const char *kernels = pe_config_settings(config)->kernels;
+    status = pe_kernels_select(kernels, why);
+    if (status == PE_OK && !pe_blocks_select(kernels))
+        status = pe_fail(why, PE_INTERNAL, "kernels", "number text has no variant for kernels %s",
+                         kernels);
     if (status != PE_OK) {
         pe_config_free(config);
         return status;

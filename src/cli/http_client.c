@@ -155,23 +155,17 @@ pe_status pe_client_ask(pe_client *client, const pe_client_request *request, pe_
     return PE_OK;
 }
 
-/* The size of the next chunk; behind the last one the trailer. */
-static pe_status begin_chunk(pe_client *client, pe_problem *why)
-{
-    char line[64];
-    if (client->done > 0) /* the end of the chunk before */
-        PE_TRY(take_line(client, line, sizeof line, why));
-    PE_TRY(take_line(client, line, sizeof line, why));
-    client->left = strtoull(line, NULL, 16);
-    client->ended = client->left == 0;
-    return PE_OK;
-}
-
 pe_status pe_client_read(pe_client *client, char *out, size_t room, size_t *got, pe_problem *why)
 {
+    char line[64];
     *got = 0;
-    if (!client->ended && client->left == 0)
-        PE_TRY(begin_chunk(client, why));
+    if (!client->ended && client->left == 0) { /* the next chunk; behind the last one the trailer */
+        if (client->done > 0)                  /* the end of the chunk before */
+            PE_TRY(take_line(client, line, sizeof line, why));
+        PE_TRY(take_line(client, line, sizeof line, why));
+        client->left = strtoull(line, NULL, 16);
+        client->ended = client->left == 0;
+    }
     if (client->ended)
         return PE_OK;
     PE_TRY(fill(client, why));

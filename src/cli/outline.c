@@ -19,23 +19,6 @@ static void put_scalar(const json_t *value, pe_buffer *out)
         pe_buffer_str(out, json_is_true(value) ? "true" : json_is_false(value) ? "false" : "-");
 }
 
-static bool is_nested(const json_t *value)
-{
-    return json_is_object(value) || json_is_object(json_array_get(value, 0)) ||
-           json_is_array(json_array_get(value, 0));
-}
-
-static void put_list(const json_t *list, pe_buffer *out)
-{
-    const size_t n = json_array_size(list);
-    for (size_t i = 0; i < n && i < ITEMS_MAX; i++) {
-        pe_buffer_str(out, i > 0 ? ", " : "");
-        put_scalar(json_array_get(list, i), out);
-    }
-    if (n > ITEMS_MAX)
-        pe_buffer_format(out, ", ... (%zu)", n);
-}
-
 static void put(const char *name, const json_t *value, int depth, pe_buffer *out);
 
 static void put_members(const json_t *value, int depth, pe_buffer *out)
@@ -56,15 +39,22 @@ static void put_members(const json_t *value, int depth, pe_buffer *out)
 static void put(const char *name, const json_t *value, int depth, pe_buffer *out)
 {
     pe_buffer_format(out, "%*s%s%s", INDENT * depth, "", name, strcmp(name, "-") != 0 ? ":" : "");
-    if (is_nested(value) && depth < NEST_MAX) {
+    const json_t *first = json_array_get(value, 0);
+    if ((json_is_object(value) || json_is_object(first) || json_is_array(first)) &&
+        depth < NEST_MAX) {
         pe_buffer_str(out, "\n");
         put_members(value, depth + 1, out);
         return;
     }
     pe_buffer_str(out, " ");
-    if (json_is_array(value))
-        put_list(value, out);
-    else
+    const size_t n = json_array_size(value);
+    for (size_t i = 0; i < n && i < ITEMS_MAX; i++) {
+        pe_buffer_str(out, i > 0 ? ", " : "");
+        put_scalar(json_array_get(value, i), out);
+    }
+    if (n > ITEMS_MAX)
+        pe_buffer_format(out, ", ... (%zu)", n);
+    if (!json_is_array(value))
         put_scalar(value, out);
     pe_buffer_str(out, "\n");
 }

@@ -79,16 +79,9 @@ static void write_sarif(json_t *results, pe_buffer *out)
 
 /* ---- one report ---- */
 
-/* A report for people says so in its first line. */
-static bool says_different(pe_buffer *report)
-{
-    static const char words[] = ": does not match";
-    const char *text = pe_buffer_text(report);
-    return memmem(text, strcspn(text, "\n"), words, strlen(words)) != NULL;
-}
-
 static void ask(verdict *v, pe_client_request *request, const char *file)
 {
+    static const char words[] = ": does not match"; /* in the first line of a report for people */
     pe_buffer text;
     json_t *report = NULL;
     const size_t format = v->asking->format;
@@ -99,7 +92,9 @@ static void ask(verdict *v, pe_client_request *request, const char *file)
         report = pe_ask_json(v->asking, request, &text);
     else
         text = pe_ask_text(v->asking, request);
-    if (is_json ? !json_is_true(json_object_get(report, "matches")) : says_different(&text))
+    const char *line = pe_buffer_text(&text);
+    if (is_json ? !json_is_true(json_object_get(report, "matches"))
+                : memmem(line, strcspn(line, "\n"), words, strlen(words)) != NULL)
         v->asking->code = PE_EXIT_DIFFERENT;
     if (format == SARIF)
         add_sarif(v->results, report, file);

@@ -56,17 +56,6 @@ static pe_status prepare_keys(pe_service *service, const pe_settings *fresh, pre
                    "restart takes an empty one");
 }
 
-/* Whether there is TLS at all is decided at the start. */
-static pe_status prepare(pe_service *service, const pe_settings *fresh, prepared *made,
-                         pe_problem *why)
-{
-    PE_TRY(prepare_learned(service, fresh, made, why));
-    PE_TRY(prepare_keys(service, fresh, made, why));
-    if (service->tls == NULL)
-        return PE_OK;
-    return pe_tls_identity_read(fresh->tls_certificate, fresh->tls_key, &made->identity, why);
-}
-
 /* ---- put to use ---- */
 
 /* First the tables, then the edition: what a request of the new one remembers is of the new
@@ -106,11 +95,16 @@ static void use_identity(pe_service *service, pe_tls_identity *identity)
 pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_problem *why)
 {
     prepared made = {0};
-    if (prepare(service, fresh, &made, why) != PE_OK) {
+    pe_status status = prepare_learned(service, fresh, &made, why);
+    if (status == PE_OK)
+        status = prepare_keys(service, fresh, &made, why);
+    if (status == PE_OK && service->tls != NULL) /* which the start has decided */
+        status = pe_tls_identity_read(fresh->tls_certificate, fresh->tls_key, &made.identity, why);
+    if (status != PE_OK) {
         pe_learned_tables_free(made.tables);
         pe_keys_unref(made.keys);
         pe_tls_identity_free(made.identity);
-        return why->status;
+        return status;
     }
     use_learned(service, &made);
     /* Requests under way end with the keys that they began with. */

@@ -104,12 +104,10 @@ static bool is_served(const pe_route *route, unsigned listener)
     return ((route->listeners != 0 ? route->listeners : PUBLIC) & listener) != 0;
 }
 
-static bool matches(const pe_route *route, const pe_request *request)
+static bool matches(const pe_route *route, const char *path, unsigned listener)
 {
-    if (!is_served(route, listener_of(request)))
-        return false;
-    return route->prefix ? strncmp(route->path, request->path, strlen(route->path)) == 0
-                         : strcmp(route->path, request->path) == 0;
+    return is_served(route, listener) &&
+           strncmp(route->path, path, strlen(route->path) + !route->prefix) == 0;
 }
 
 bool pe_route_is_public(const pe_route *route)
@@ -139,13 +137,14 @@ void pe_route_template(unsigned number, char *out, size_t room)
 
 bool pe_route_find(pe_request *request)
 {
-    if (request->watch->place != PE_PLACE_OPERATOR)
+    const unsigned listener = listener_of(request);
+    if (listener != ADMIN)
         request->resource =
             pe_registry_route(request->path, &request->path_name, &request->path_name_bytes);
     if (request->resource != NULL)
         request->route = &resources[request->resource->kind];
     for (size_t i = 0; i < PE_LEN(routes) && request->route == NULL; i++)
-        if (matches(&routes[i], request))
+        if (matches(&routes[i], request->path, listener))
             request->route = &routes[i];
     const pe_route *route = request->route;
     const pe_settings *settings = request->service->settings;
@@ -217,8 +216,7 @@ static bool lacks_version(const pe_request *request, char *location, size_t room
     snprintf(location, room, "/v1%s", request->path);
     bool known = pe_registry_route(location, &name, &bytes) != NULL;
     for (size_t i = 0; i < PE_LEN(routes) && !known; i++)
-        known = is_served(&routes[i], listener) &&
-                strncmp(routes[i].path, location, strlen(routes[i].path) + !routes[i].prefix) == 0;
+        known = matches(&routes[i], location, listener);
     snprintf(location, room, "/v1%s%s", request->path, query != NULL ? query : "");
     return known && strlen(request->target) + strlen("/v1") < room;
 }

@@ -138,27 +138,21 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
 
 /* ---- conditions and ranges ---- */
 
-/* Which coding * means, the content decides: the reply then is 304 (reply/representation_reply.c). */
-static bool names_any_coding(const pe_request *request)
-{
-    return request->codings.best != PE_CODING_IDENTITY &&
-           request->header[PE_HEADER_RANGE] == NULL &&
-           pe_etag_matches(request->header[PE_HEADER_IF_NONE_MATCH], "");
-}
-
 /* Does If-None-Match name the representation, uncoded or in a coding that the client takes? */
 static pe_outcome reply_not_modified(pe_request *request, pe_problem *why PE_UNUSED)
 {
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
     const pe_representation *representation = request->representation;
     pe_metadata metadata = representation->metadata;
-    if (tags == NULL || *metadata.etag == '\0' || request->method == PE_METHOD_POST ||
-        names_any_coding(request))
+    const bool coded = request->codings.best != PE_CODING_IDENTITY;
+    if (tags == NULL || *metadata.etag == '\0' || request->method == PE_METHOD_POST)
+        return PE_CONTINUE;
+    /* Which coding * means, the content decides: 304 is for reply/representation_reply.c then. */
+    if (coded && request->header[PE_HEADER_RANGE] == NULL && pe_etag_matches(tags, ""))
         return PE_CONTINUE;
     bool named = pe_etag_matches(tags, metadata.etag);
     for (pe_coding coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
-        named = named || (request->codings.best != PE_CODING_IDENTITY &&
-                          pe_accept_encoding_takes(&request->codings, coding) &&
+        named = named || (coded && pe_accept_encoding_takes(&request->codings, coding) &&
                           pe_representation_coded_tag(representation, coding, metadata.etag) &&
                           pe_etag_matches(tags, metadata.etag));
     return named ? pe_reply_not_modified(request, &metadata) : PE_CONTINUE;

@@ -140,17 +140,6 @@ static void make_in_worker(void *context)
     MHD_resume_connection(body->connection);
 }
 
-/* Hand the next block to a worker; false when none will take it. */
-static bool hand_over(pe_body_stream *body)
-{
-    MHD_suspend_connection(body->connection);
-    body->job = (pe_job){.run = make_in_worker, .context = body, .price = BLOCK_WORK};
-    if (pe_pool_submit(body->service->pool, body->queues, &body->job, PE_JOB_BLOCK))
-        return true;
-    MHD_resume_connection(body->connection);
-    return false;
-}
-
 /* What is held of a block. */
 static size_t take(pe_body_stream *body, char *out, size_t bytes)
 {
@@ -197,8 +186,11 @@ static ssize_t read_block(void *context, uint64_t position PE_UNUSED, char *out,
     pe_problem why;
     size_t got = take(body, out, bytes);
     if (got == 0 && !body->ended && (body->made_by_workers || body->pace.owed > 0)) {
-        if (hand_over(body))
-            return 0;           /* called again once resumed */
+        MHD_suspend_connection(body->connection);
+        body->job = (pe_job){.run = make_in_worker, .context = body, .price = BLOCK_WORK};
+        if (pe_pool_submit(body->service->pool, body->queues, &body->job, PE_JOB_BLOCK))
+            return 0; /* called again once resumed */
+        MHD_resume_connection(body->connection);
         make_block(body, &why); /* the pool has ended, and soon the server */
         got = take(body, out, bytes);
     } else if (got == 0 && !body->ended) {

@@ -64,7 +64,7 @@ struct pe_coder {
     pe_stream *stream;
     uint64_t left;     /* of the stream to be read; UINT64_MAX: all */
     uint64_t taken;    /* of it */
-    bool equal_pieces; /* see wanted_of */
+    bool equal_pieces; /* see read_piece */
     bool begun, last, ended;
     uLong sum; /* gzip: the checksum so far */
     ZSTD_CCtx *zstd;
@@ -235,25 +235,19 @@ void pe_coder_free(pe_coder *coder)
     free(coder);
 }
 
-/* How much to read next of a piece. Blocks of an expensive stream grow by the clock, so only pieces
- * of one size depend on nothing but the stream. Other streams hold no text back when a block of
- * theirs may go beyond the piece. */
-static size_t wanted_of(const pe_coder *coder, size_t have)
-{
-    const size_t left = coder->ops->piece - have;
-    const size_t block = pe_size_min(pe_stream_room(coder->stream), ROOM_BYTES);
-    const size_t some = coder->equal_pieces || left > block ? left : block;
-    return coder->left < some ? (size_t)coder->left : some;
-}
-
 /* A piece, or what is left. It depends on nothing but the stream, so the coded bytes are always the
- * same. */
+ * same: blocks of an expensive stream grow by the clock, so that its pieces have one size; other
+ * streams hold no text back when a block of theirs may go beyond the piece. */
 static pe_status read_piece(pe_coder *coder, char *input, size_t *have, pe_problem *why)
 {
     *have = 0;
     while (*have < coder->ops->piece && !coder->last) {
         size_t got = 0;
-        PE_TRY(pe_stream_read(coder->stream, input + *have, wanted_of(coder, *have), &got, why));
+        const size_t left = coder->ops->piece - *have;
+        const size_t block = pe_size_min(pe_stream_room(coder->stream), ROOM_BYTES);
+        const size_t some = coder->equal_pieces || left > block ? left : block;
+        const size_t wanted = coder->left < some ? (size_t)coder->left : some;
+        PE_TRY(pe_stream_read(coder->stream, input + *have, wanted, &got, why));
         *have += got;
         coder->taken += got;
         if (coder->left != UINT64_MAX)

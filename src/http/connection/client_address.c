@@ -71,22 +71,18 @@ static bool parse_network(const char *text, network *out)
     return number && strlen(digits) <= 3 && out->bits <= 128;
 }
 
-static bool is_in(const pe_client_address *address, const network *net)
-{
-    const uint8_t *a = address->bytes.s6_addr, *b = net->address.bytes.s6_addr;
-    const size_t whole = (size_t)net->bits / 8;
-    const unsigned rest = (unsigned)net->bits % 8;
-    if (memcmp(a, b, whole) != 0)
-        return false;
-    return rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0;
-}
-
 bool pe_client_address_is_trusted(const pe_settings *settings, const pe_client_address *address)
 {
     network net;
-    for (size_t i = 0; i < settings->trusted_proxies.n; i++)
-        if (parse_network(settings->trusted_proxies.item[i], &net) && is_in(address, &net))
+    const uint8_t *a = address->bytes.s6_addr, *b = net.address.bytes.s6_addr;
+    for (size_t i = 0; i < settings->trusted_proxies.n; i++) {
+        if (!parse_network(settings->trusted_proxies.item[i], &net))
+            continue;
+        const size_t whole = (size_t)net.bits / 8;
+        const unsigned rest = (unsigned)net.bits % 8;
+        if (memcmp(a, b, whole) == 0 && (rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0))
             return true;
+    }
     return false;
 }
 

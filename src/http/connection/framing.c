@@ -410,17 +410,6 @@ static pe_status read_body(reader *r)
     return PE_OK;
 }
 
-/* The size before a chunk is so many digits long; 0 when it is no size. */
-static size_t parse_size(const line *l, uint64_t *out)
-{
-    size_t digits = 0, counted = 0;
-    for (*out = 0; digits < l->bytes && pe_hex_digit(l->text[digits]) >= 0; digits++) {
-        *out = *out * 16 + (uint64_t)pe_hex_digit(l->text[digits]);
-        counted += counted > 0 || *out > 0;
-    }
-    return counted <= SIZE_DIGITS_MAX ? digits : 0;
-}
-
 /* After the size nothing, or an extension: then zeros take its place. */
 static bool hide_extension(const line *l, size_t digits)
 {
@@ -445,8 +434,12 @@ static pe_status read_size(reader *r)
         return malformed(r, "the line before a chunk is too long");
     if (!whole)
         return PE_OK;
-    const size_t digits = parse_size(&l, &framing->left);
-    if (digits == 0 || l.bare || !hide_extension(&l, digits))
+    size_t digits = 0, counted = 0;
+    for (framing->left = 0; digits < l.bytes && pe_hex_digit(l.text[digits]) >= 0; digits++) {
+        framing->left = framing->left * 16 + (uint64_t)pe_hex_digit(l.text[digits]);
+        counted += counted > 0 || framing->left > 0;
+    }
+    if (counted > SIZE_DIGITS_MAX || digits == 0 || l.bare || !hide_extension(&l, digits))
         return malformed(r, "a chunk must begin with its size in hexadecimal digits, perhaps an "
                             "extension after a semicolon, and CRLF");
     pass(r, l.whole);

@@ -172,18 +172,6 @@ static void receive_some(pe_inlet *inlet, look *l)
         l->more = l->given == 0 && held->passed == 0;
 }
 
-/* As much as the library wants, or there is: after a short look it waits for the next event, so
- * that nothing may be left in the socket then. */
-static void receive_all(pe_inlet *inlet, look *l)
-{
-    do {
-        l->given += take(inlet, l->out + l->given, l->room - l->given);
-        if (l->given == l->room || !l->more || inlet->status != PE_OK)
-            return;
-        receive_some(inlet, l);
-    } while (l->got > 0);
-}
-
 /* ---- what becomes of it ---- */
 
 /* All requests before the refused one have been answered; one whose body is refused, the library
@@ -238,7 +226,14 @@ static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
         return end_with(inlet, ECONNRESET);
     if (pe_watchdog_is_leaving(inlet->watch))
         return leave(inlet);
-    receive_all(inlet, &l);
+    /* As much as the library wants, or there is: after a short look it waits for the next event, so
+     * that nothing may be left in the socket then. */
+    for (;;) {
+        l.given += take(inlet, l.out + l.given, l.room - l.given);
+        if (l.given == l.room || !l.more || l.got <= 0 || inlet->status != PE_OK)
+            break;
+        receive_some(inlet, &l);
+    }
     if (inlet->status != PE_OK && may_refuse(inlet)) {
         inlet->refused(inlet->context);
         return end_with(inlet, ECONNRESET);

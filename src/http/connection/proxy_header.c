@@ -45,28 +45,22 @@ static bool read_addresses(pe_slice rest, bool v6, pe_proxy_header *out)
            is_port(port) && is_port(rest);
 }
 
-/* A line without its end. */
-static pe_proxy_found read_words(pe_slice line, pe_proxy_header *out)
-{
-    pe_slice rest = {line.text + sizeof line_begin - 1, line.bytes - (sizeof line_begin - 1)};
-    const pe_slice kind = pe_slice_next(&rest, ' ');
-    const bool read = pe_slice_is(kind, "UNKNOWN") ||
-                      (pe_slice_is(kind, "TCP4") && read_addresses(rest, false, out)) ||
-                      (pe_slice_is(kind, "TCP6") && read_addresses(rest, true, out));
-    return read ? PE_PROXY_WHOLE : PE_PROXY_NONE;
-}
-
 static pe_proxy_found read_line(pe_slice begin, pe_proxy_header *out)
 {
     const size_t most = begin.bytes < LINE_BYTES_MAX ? begin.bytes : LINE_BYTES_MAX;
     const char *end = memchr(begin.text, '\n', most);
     if (end == NULL)
         return begin.bytes < LINE_BYTES_MAX ? PE_PROXY_PART : PE_PROXY_NONE;
-    const size_t bytes = (size_t)(end - begin.text) + 1;
+    const size_t bytes = (size_t)(end - begin.text) + 1, from = sizeof line_begin - 1;
     *out = (pe_proxy_header){.bytes = bytes};
-    return bytes > sizeof line_begin && end[-1] == '\r'
-               ? read_words((pe_slice){begin.text, bytes - 2}, out)
-               : PE_PROXY_NONE;
+    if (bytes <= from + 1 || end[-1] != '\r')
+        return PE_PROXY_NONE;
+    pe_slice rest = {begin.text + from, bytes - 2 - from};
+    const pe_slice kind = pe_slice_next(&rest, ' ');
+    const bool read = pe_slice_is(kind, "UNKNOWN") ||
+                      (pe_slice_is(kind, "TCP4") && read_addresses(rest, false, out)) ||
+                      (pe_slice_is(kind, "TCP6") && read_addresses(rest, true, out));
+    return read ? PE_PROXY_WHOLE : PE_PROXY_NONE;
 }
 
 /* ---- version 2: a signature, command, family, length; addresses, and what may follow ---- */
@@ -123,20 +117,15 @@ static pe_proxy_found read_binary(pe_slice begin, pe_proxy_header *out)
     return PE_PROXY_WHOLE;
 }
 
-static pe_proxy_found find(pe_slice begin, pe_proxy_header *out)
-{
-    if (begins(begin, line_begin, sizeof line_begin - 1))
-        return begin.bytes < sizeof line_begin - 1 ? PE_PROXY_PART : read_line(begin, out);
-    if (begins(begin, signature, SIGNATURE_BYTES))
-        return read_binary(begin, out);
-    return PE_PROXY_NONE;
-}
-
 /* What is refused may have been read up to its mistake: nothing of it is believed. */
 pe_proxy_found pe_proxy_header_read(pe_slice begin, pe_proxy_header *out)
 {
     pe_proxy_header header = {0};
-    const pe_proxy_found found = find(begin, &header);
+    pe_proxy_found found = PE_PROXY_NONE;
+    if (begins(begin, line_begin, sizeof line_begin - 1))
+        found = begin.bytes < sizeof line_begin - 1 ? PE_PROXY_PART : read_line(begin, &header);
+    else if (begins(begin, signature, SIGNATURE_BYTES))
+        found = read_binary(begin, &header);
     if (found == PE_PROXY_WHOLE)
         *out = header;
     return found;

@@ -26,23 +26,19 @@ void pe_request_label_set(pe_request_label *label, const char *method, const cha
     atomic_store_explicit(&label->version, version + 2, memory_order_release);
 }
 
-static bool try_get(pe_request_label *label, char *text, int64_t *started)
-{
-    const uint_fast32_t before = atomic_load_explicit(&label->version, memory_order_acquire);
-    for (size_t w = 0; w < PE_LEN(label->words); w++) {
-        const uint64_t word = atomic_load_explicit(&label->words[w], memory_order_acquire);
-        memcpy(text + w * sizeof word, &word, sizeof word);
-    }
-    *started = atomic_load_explicit(&label->started, memory_order_acquire);
-    const uint_fast32_t after = atomic_load_explicit(&label->version, memory_order_acquire);
-    return before == after && before % 2 == 0;
-}
-
 bool pe_request_label_get(pe_request_label *label, char text[PE_REQUEST_LABEL_BYTES],
                           int64_t *started)
 {
-    for (int n = 0; n < TRIES; n++)
-        if (try_get(label, text, started))
+    for (int n = 0; n < TRIES; n++) {
+        const uint_fast32_t before = atomic_load_explicit(&label->version, memory_order_acquire);
+        for (size_t w = 0; w < PE_LEN(label->words); w++) {
+            const uint64_t word = atomic_load_explicit(&label->words[w], memory_order_acquire);
+            memcpy(text + w * sizeof word, &word, sizeof word);
+        }
+        *started = atomic_load_explicit(&label->started, memory_order_acquire);
+        const uint_fast32_t after = atomic_load_explicit(&label->version, memory_order_acquire);
+        if (before == after && before % 2 == 0)
             return *started != 0;
+    }
     return false;
 }

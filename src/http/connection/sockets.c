@@ -103,18 +103,6 @@ static bool is_stale(const struct sockaddr_un *address)
     return refused;
 }
 
-static int listen_at_path(const struct sockaddr_un *address)
-{
-    const struct sockaddr *any = (const struct sockaddr *)address;
-    const int fd = listen_at(any, sizeof *address);
-    if (fd >= 0 || errno != EADDRINUSE)
-        return fd;
-    if (is_stale(address) && unlink(address->sun_path) == 0)
-        return listen_at(any, sizeof *address);
-    errno = EADDRINUSE;
-    return -1;
-}
-
 bool pe_socket_path_address(const char *path, struct sockaddr_un *out)
 {
     *out = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -132,7 +120,14 @@ static pe_status open_path(const char *path, pe_socket *out, pe_problem *why)
                        "the path of a unix socket must begin with / and have at most %zu bytes, "
                        "got %.200s",
                        sizeof address.sun_path - 1, path);
-    *out = (pe_socket){.fd = listen_at_path(&address), .port = -1};
+    const struct sockaddr *any = (const struct sockaddr *)&address;
+    *out = (pe_socket){.fd = listen_at(any, sizeof address), .port = -1};
+    if (out->fd < 0 && errno == EADDRINUSE) {
+        if (is_stale(&address) && unlink(path) == 0)
+            out->fd = listen_at(any, sizeof address);
+        else
+            errno = EADDRINUSE;
+    }
     if (out->fd < 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "listen", "could not listen on %s: %s", path,
                        strerror(errno));

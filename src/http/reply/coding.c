@@ -52,32 +52,25 @@ static size_t code_gzip(const char *data, size_t bytes, char *out, size_t room)
     return status == Z_STREAM_END ? room - stream.avail_out : 0;
 }
 
-/* All of `bytes`, some at once. Is it whole, and did it fit? */
-static bool code_frame(ZSTD_CCtx *zstd, const char *data, size_t bytes, ZSTD_outBuffer *to)
-{
-    size_t at = 0, waits = 1;
-    while (at < bytes && to->pos < to->size && !ZSTD_isError(waits)) {
-        const size_t left = bytes - at, some = left < AT_ONCE_BYTES ? left : AT_ONCE_BYTES;
-        ZSTD_inBuffer from = {data + at, some, 0};
-        pe_yield_spend(pe_coding_work(PE_CODING_ZSTD, PE_CODING_WHOLE, some));
-        waits = ZSTD_compressStream2(zstd, to, &from, some == left ? ZSTD_e_end : ZSTD_e_continue);
-        at += from.pos;
-    }
-    return waits == 0 && at == bytes;
-}
-
 /* The frame is told its length, and chooses by it as one that is made at once. */
 static size_t code_zstd(const char *data, size_t bytes, char *out, size_t room)
 {
     ZSTD_outBuffer to = {out, room, 0};
     ZSTD_CCtx *zstd = ZSTD_createCCtx();
-    const bool whole =
+    const bool ready =
         zstd != NULL &&
         !ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL)) &&
-        !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(zstd, bytes)) &&
-        code_frame(zstd, data, bytes, &to);
+        !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(zstd, bytes));
+    size_t at = 0, waits = 1;
+    while (ready && at < bytes && to.pos < to.size && !ZSTD_isError(waits)) {
+        const size_t left = bytes - at, some = left < AT_ONCE_BYTES ? left : AT_ONCE_BYTES;
+        ZSTD_inBuffer from = {data + at, some, 0};
+        pe_yield_spend(pe_coding_work(PE_CODING_ZSTD, PE_CODING_WHOLE, some));
+        waits = ZSTD_compressStream2(zstd, &to, &from, some == left ? ZSTD_e_end : ZSTD_e_continue);
+        at += from.pos;
+    }
     ZSTD_freeCCtx(zstd);
-    return whole ? to.pos : 0;
+    return waits == 0 && at == bytes ? to.pos : 0;
 }
 
 /*

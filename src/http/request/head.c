@@ -2,6 +2,7 @@
 /* head.c - the header of a request: method, path, query, and the fields that something here reads. */
 #include "http/request/head.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,12 +26,6 @@ bool pe_target_keep(pe_request *request, const char *target)
     return true;
 }
 
-static bool is_unreserved(int c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
 void pe_target_split(pe_request *request)
 {
     const char *path = request->target;
@@ -46,7 +41,7 @@ void pe_target_split(pe_request *request)
     size_t used = 0;
     for (size_t i = 0; i < bytes && used + 1 < room; i++) {
         const int byte = pe_percent_byte(path + i, path + bytes);
-        const bool decode = byte >= 0 && is_unreserved(byte);
+        const bool decode = byte > 0 && (isalnum(byte) != 0 || strchr("-._~", byte) != NULL);
         out[used++] = decode ? (char)byte : path[i];
         i += decode ? 2 : 0;
     }

@@ -46,15 +46,6 @@ static const unsigned statuses[] = {0,   200, 204, 206, 304, 400, 401, 403, 404,
                                     413, 414, 415, 416, 417, 422, 429, 431, 500, 501, 503, 505};
 enum { STATUSES = PE_LEN(statuses) };
 
-/* Where it is in `statuses`. */
-static unsigned index_of(unsigned status)
-{
-    unsigned s = 1; /* most are 200 */
-    while (s < STATUSES && statuses[s] != status)
-        s++;
-    return s < STATUSES ? s : 0;
-}
-
 static _Thread_local unsigned my_cell; /* one more than the number; 0: none yet */
 
 static unsigned cell_of_thread(void)
@@ -116,8 +107,11 @@ static series *make_series(_Atomic(series *) *at)
 void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned status, int64_t now)
 {
     const unsigned route = request->route_number < tally->routes ? request->route_number : 0;
+    unsigned s = 1; /* most are 200 */
+    while (s < STATUSES && statuses[s] != status)
+        s++;
     _Atomic(series *) *at =
-        &tally->series[(route * METHODS + request->method) * STATUSES + index_of(status)];
+        &tally->series[(route * METHODS + request->method) * STATUSES + s % STATUSES];
     series *found = atomic_load_explicit(at, memory_order_acquire);
     series *all = found != NULL ? found : make_series(at);
     if (all == NULL)

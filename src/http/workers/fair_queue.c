@@ -15,38 +15,15 @@ static uint64_t price_of(const pe_job *job)
     return job->price < PE_YIELD_WORK ? job->price : PE_YIELD_WORK;
 }
 
-/* ---- the ring ---- */
-
-/* Behind all others. */
-static void enter(pe_fair_queue *queue, pe_client_queue *client)
-{
-    client->credit = 0;
-    client->next = client;
-    if (queue->last != NULL) {
-        client->next = queue->last->next;
-        queue->last->next = client;
-    }
-    queue->last = client;
-}
-
-/* What it has not used is not kept for another time. */
-static void leave(pe_fair_queue *queue, const pe_client_queue *client)
-{
-    pe_client_queue *before = queue->last; /* of the client whose turn it is */
-    while (before->next != client)
-        before = before->next;
-    before->next = client->next;
-    if (queue->last == client)
-        queue->last = before != client ? before : NULL;
-}
-
-/* ---- the interface ---- */
-
 void pe_fair_queue_add(pe_fair_queue *queue, pe_client_queue *client, pe_job *job)
 {
     job->next = NULL;
-    if (client->waiting == 0) {
-        enter(queue, client);
+    if (client->waiting == 0) { /* into the ring, behind all others */
+        client->credit = 0;
+        client->next = queue->last != NULL ? queue->last->next : client;
+        if (queue->last != NULL)
+            queue->last->next = client;
+        queue->last = client;
         client->first = job;
     } else {
         client->last->next = job;
@@ -69,13 +46,19 @@ void pe_fair_queue_add_first(pe_fair_queue *queue, pe_client_queue *client, pe_j
     client->first = job;
 }
 
-/* One job less. */
+/* One job less. Who has none leaves the ring; what it has not used is not kept for another time. */
 static void subtract(pe_fair_queue *queue, pe_client_queue *client)
 {
+    pe_client_queue *before = queue->last; /* of the client whose turn it is */
     client->waiting--;
     queue->waiting--;
-    if (client->waiting == 0)
-        leave(queue, client);
+    if (client->waiting > 0)
+        return;
+    while (before->next != client)
+        before = before->next;
+    before->next = client->next;
+    if (queue->last == client)
+        queue->last = before != client ? before : NULL;
 }
 
 void pe_fair_queue_remove(pe_fair_queue *queue, pe_client_queue *client, const pe_job *job)
