@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/http_client.h"
@@ -32,31 +31,25 @@ struct endpoint {
  * A name means its IPv4 address, as it does where the server listens. */
 static bool resolve(const pe_socket_place *place, struct endpoint *out)
 {
-    static const int families[] = {AF_INET, AF_INET6};
     const char *host = place->name;
     out->bytes = sizeof out->address.path;
     if (place->port < 0)
         return pe_socket_path_address(host, &out->address.path);
     const bool everywhere = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
     const char *at = !everywhere ? host : host[0] == ':' ? "::1" : "127.0.0.1";
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *all = NULL, *found;
     char service[12];
     snprintf(service, sizeof service, "%d", place->port);
-    for (size_t f = 0; f < PE_LEN(families); f++) {
-        const struct addrinfo hints = {
-            .ai_family = families[f], .ai_flags = AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
-        struct addrinfo *found = NULL;
-        const bool known = getaddrinfo(at, service, &hints, &found) == 0 &&
-                           found->ai_addrlen <= sizeof out->address;
-        if (known) {
-            memcpy(&out->address, found->ai_addr, found->ai_addrlen);
-            out->bytes = found->ai_addrlen;
-        }
-        if (found != NULL)
-            freeaddrinfo(found);
-        if (known)
-            return true;
-    }
-    return false;
+    if (getaddrinfo(at, service, &hints, &all) != 0)
+        return false;
+    for (found = all; found->ai_family != AF_INET && found->ai_next != NULL;)
+        found = found->ai_next;
+    found = found->ai_family == AF_INET ? found : all;
+    out->bytes = found->ai_addrlen;
+    memcpy(&out->address, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(all);
+    return true;
 }
 
 static bool connect_by(int fd, const struct endpoint *to, int64_t deadline_ms)

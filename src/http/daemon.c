@@ -81,8 +81,21 @@ static void clear(pe_request *request)
     *request = (pe_request){.target = target, .target_capacity = capacity};
 }
 
+/* The next one on the connection. */
+static pe_request *take_up(connection *carrier)
+{
+    pe_request *request = &carrier->request;
+    clear(request);
+    request->service = carrier->service;
+    request->connection = carrier->library;
+    request->watch = &carrier->watch;
+    request->proxy = &carrier->inlet.proxy;
+    request->started = pe_inlet_began(&carrier->inlet);
+    return request;
+}
+
 static void refuse(void *context);
-static void tell_late(void *context);
+static void reply_late(void *context);
 
 static int socket_of(struct MHD_Connection *mhd)
 {
@@ -123,7 +136,7 @@ static connection *open_connection(pe_service *service, struct MHD_Connection *m
                                .limits = {memory - PE_REPLY_HEADER_BYTES, FIELD_BYTES},
                                .held_max = memory,
                                .refused = refuse,
-                               .late = tell_late,
+                               .late = reply_late,
                                .context = opened,
                                .proxied = proxy && service->settings->proxy_protocol &&
                                           place != PE_PLACE_OPERATOR};
@@ -208,22 +221,16 @@ static int on_certificate(gnutls_session_t session, const gnutls_datum_t *author
  * It shows us its own writable buffer before it splits what follows the '?' (0.9.75: connection.c,
  * parse_initial_message_line), so an end right there leaves nothing to split.
  */
-static void *on_target(void *context, const char *target, struct MHD_Connection *mhd)
+static void *on_target(void *context PE_UNUSED, const char *target, struct MHD_Connection *mhd)
 {
     connection *carrier = connection_of(mhd);
     if (carrier == NULL)
         return NULL;
-    pe_request *request = &carrier->request;
-    clear(request);
-    request->service = context;
-    request->connection = mhd;
-    request->watch = &carrier->watch;
-    request->proxy = &carrier->inlet.proxy;
+    pe_request *request = take_up(carrier);
     request->client.address = carrier->client;
     request->guarded = carrier->watch.place != PE_PLACE_OPERATOR &&
                        atomic_load_explicit(&request->service->guarded, memory_order_relaxed);
     request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
-    request->started = pe_inlet_began(&carrier->inlet);
     pe_request_label_clear(&carrier->watch.label);
     if (!pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
                            request->started) ||
@@ -254,7 +261,7 @@ static pe_raw_way way_to(const connection *carrier)
     return (pe_raw_way){.socket = carrier->inlet.socket, .session = carrier->inlet.session};
 }
 
-static void tell_late(void *context)
+static void reply_late(void *context)
 {
     const connection *carrier = context;
     pe_raw_reply_late(carrier->service, way_to(carrier));
@@ -390,12 +397,7 @@ static void refuse(void *context)
     pe_problem why;
     pe_fail(&why, inlet->status, "", "%s", inlet->framing.complaint);
     if (!known) {
-        clear(request);
-        request->service = carrier->service;
-        request->connection = carrier->library;
-        request->watch = &carrier->watch;
-        request->proxy = &inlet->proxy;
-        request->started = pe_inlet_began(inlet);
+        (void)take_up(carrier);
         const char *id = pe_inlet_text(inlet, inlet->framing.header.id);
         if (pe_request_id_valid(id))
             request->id = id;

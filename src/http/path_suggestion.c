@@ -78,17 +78,6 @@ static size_t last_part(const char *path, size_t bytes)
     return bytes;
 }
 
-static const char *find_word(const paths *of)
-{
-    const size_t last = of->last;
-    for (size_t w = 0; w < PE_LEN(words); w++)
-        for (size_t i = 0; words[w].words[i] != NULL; i++)
-            if (is_word(words[w].words[i], of->path + last, of->bytes - last) &&
-                is_known(of, words[w].meant))
-                return words[w].meant;
-    return NULL;
-}
-
 /* The paths that end with the only part: /v1/rope/xpos for /v1/xpos. */
 static bool add_parts(const paths *of, pe_buffer *out)
 {
@@ -187,8 +176,11 @@ void pe_path_suggestion_add(const char *path, const char *const *known, size_t n
     const char *meant = find_within(&of);
     if (meant == NULL && past_version(path) > 1 && add_family(&of, of.bytes, "below it are ", out))
         return;
-    if (meant == NULL)
-        meant = find_word(&of);
+    for (size_t w = 0; w < PE_LEN(words) && meant == NULL; w++)
+        for (size_t i = 0; words[w].words[i] != NULL; i++)
+            if (is_word(words[w].words[i], path + of.last, of.bytes - of.last) &&
+                is_known(&of, words[w].meant))
+                meant = words[w].meant;
     if (meant == NULL && add_parts(&of, out))
         return;
     if (meant == NULL)

@@ -78,20 +78,6 @@ static void use_learned(pe_service *service, prepared *made)
                                  {0}});
 }
 
-static void use_identity(pe_service *service, pe_tls_identity *identity)
-{
-    pe_tls_certificate shown;
-    if (identity == NULL)
-        return;
-    pe_tls_describe(identity, &shown);
-    if (!pe_tls_is_used(service->tls, identity))
-        pe_log(PE_LOG_INFO, "certificate",
-               (pe_log_member[]){{PE_LOG_TEXT, "subject", .text = shown.subject},
-                                 {PE_LOG_TEXT, "sha256", .text = shown.fingerprint},
-                                 {0}});
-    pe_tls_use(service->tls, identity);
-}
-
 pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_problem *why)
 {
     prepared made = {0};
@@ -117,17 +103,21 @@ pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_proble
     atomic_store(&service->guarded,
                  keys != NULL || settings->address_rate > 0 || settings->address_work_rate > 0);
     const pe_keys_changes changes = pe_keys_compare(before, keys);
-    const int64_t count = keys != NULL ? (int64_t)pe_keys_count(keys) : 0;
     if (changes.added + changes.changed + changes.removed > 0)
         pe_log(PE_LOG_INFO, "keys",
-               (pe_log_member[]){{PE_LOG_NUMBER, "keys", .number = count},
+               (pe_log_member[]){{PE_LOG_NUMBER, "keys", .number = (int64_t)changes.keys},
                                  {PE_LOG_NUMBER, "added", .number = (int64_t)changes.added},
                                  {PE_LOG_NUMBER, "changed", .number = (int64_t)changes.changed},
                                  {PE_LOG_NUMBER, "removed", .number = (int64_t)changes.removed},
                                  {PE_LOG_TEXT, "names", .text = changes.names},
                                  {0}});
     pe_keys_unref(before);
-    use_identity(service, made.identity);
+    pe_tls_certificate shown;
+    if (made.identity != NULL && pe_tls_use(service->tls, made.identity, &shown))
+        pe_log(PE_LOG_INFO, "certificate",
+               (pe_log_member[]){{PE_LOG_TEXT, "subject", .text = shown.subject},
+                                 {PE_LOG_TEXT, "sha256", .text = shown.fingerprint},
+                                 {0}});
     pe_log_set_level(pe_log_level_named(fresh->log_level));
     pe_log_set_format(fresh->log_format);
     return PE_OK;

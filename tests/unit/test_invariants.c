@@ -3,7 +3,7 @@
 #include "support/check.h"
 
 #include "base/array.h"
-#include "http/request/invariants.h"
+#include "http/pages/pages.h"
 
 #define MIB UINT64_C(1048576)
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "http/answer/representation.h"
-#include "http/reply/stored_response.h"
+#include "http/reply/reply.h"
 #include "plan/resource.h"
 
 /* The share of the bytes that the raw requests get. */

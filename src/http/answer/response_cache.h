@@ -7,7 +7,7 @@
 
 #include "cache/cache.h"
 #include "http/reply/coding.h"
-#include "http/reply/stored_response.h"
+#include "http/reply/reply.h"
 
 typedef struct pe_representation pe_representation; /* http/answer/representation.h */
 

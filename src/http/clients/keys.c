@@ -232,11 +232,6 @@ void pe_keys_unref(pe_keys *keys)
         free(keys);
 }
 
-size_t pe_keys_count(const pe_keys *keys)
-{
-    return keys->n;
-}
-
 /* ---- who is it? ---- */
 
 /* Where hashes begin to be at least this one. Nobody can choose the hash of what they send, so the
@@ -295,7 +290,7 @@ static void add_change(pe_keys_changes *out, const pe_key *key, const char *chan
 
 pe_keys_changes pe_keys_compare(const pe_keys *before, const pe_keys *now)
 {
-    pe_keys_changes out = {0};
+    pe_keys_changes out = {.keys = now != NULL ? now->n : 0};
     for (size_t i = 0; now != NULL && i < now->n; i++) {
         const pe_key *key = &now->key[i], *old = same_name(before, key);
         if (old == NULL)

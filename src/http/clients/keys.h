@@ -42,12 +42,10 @@ pe_status pe_keys_load(const char *path, size_t most, pe_keys **out, pe_problem 
 pe_keys *pe_keys_ref(pe_keys *keys);
 void pe_keys_unref(pe_keys *keys);
 
-size_t pe_keys_count(const pe_keys *keys);
-
 /** What a file has become. `names` lists the keys that differ, as far as there is room:
  * "alice disabled, bob added, carol changed". */
 typedef struct pe_keys_changes {
-    size_t added, changed, removed;
+    size_t keys, added, changed, removed;
     char names[512];
 } pe_keys_changes;
 

@@ -136,13 +136,12 @@ pe_status pe_tls_identity_read(const char *certificate, const char *key, pe_tls_
     return PE_OK;
 }
 
-/* ---- what a reload tells ---- */
+/* ---- handshakes ---- */
 
-void pe_tls_describe(const pe_tls_identity *identity, pe_tls_certificate *out)
+static void describe(const gnutls_datum_t *shown, pe_tls_certificate *out)
 {
     unsigned char hash[32];
     size_t bytes = sizeof hash, room = sizeof out->subject;
-    const gnutls_datum_t *shown = &identity->chain[0].cert;
     gnutls_x509_crt_t certificate;
     *out = (pe_tls_certificate){0};
     if (gnutls_x509_crt_init(&certificate) == 0) {
@@ -156,23 +155,18 @@ void pe_tls_describe(const pe_tls_identity *identity, pe_tls_certificate *out)
         snprintf(out->fingerprint + 2 * i, 3, "%02x", hash[i]);
 }
 
-bool pe_tls_is_used(const pe_tls *tls, const pe_tls_identity *identity)
+bool pe_tls_use(pe_tls *tls, pe_tls_identity *identity, pe_tls_certificate *out)
 {
-    const pe_tls_identity *used = atomic_load(&tls->used);
-    bool same = used != NULL && used->n == identity->n;
+    pe_tls_identity *before = atomic_load(&tls->used);
+    bool same = before != NULL && before->n == identity->n;
     for (unsigned c = 0; same && c < identity->n; c++) {
-        const gnutls_datum_t *one = &used->chain[c].cert, *other = &identity->chain[c].cert;
+        const gnutls_datum_t *one = &before->chain[c].cert, *other = &identity->chain[c].cert;
         same = one->size == other->size && memcmp(one->data, other->data, one->size) == 0;
     }
-    return same;
-}
-
-/* ---- handshakes ---- */
-
-void pe_tls_use(pe_tls *tls, pe_tls_identity *identity)
-{
-    identity->before = atomic_load(&tls->used);
+    describe(&identity->chain[0].cert, out);
+    identity->before = before;
     atomic_store(&tls->used, identity);
+    return !same;
 }
 
 int pe_tls_show(const pe_tls *tls, gnutls_pcert_st **chain, unsigned *n, gnutls_privkey_t *key)

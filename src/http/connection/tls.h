@@ -35,13 +35,9 @@ typedef struct pe_tls_certificate {
     char fingerprint[65]; /* SHA-256, hexadecimal */
 } pe_tls_certificate;
 
-void pe_tls_describe(const pe_tls_identity *identity, pe_tls_certificate *out);
-
-/** Are these the certificates that are in use? */
-bool pe_tls_is_used(const pe_tls *tls, const pe_tls_identity *identity);
-
-/** Show it from the next handshake on; takes it.   Threads  one at a time, beside any handshake. */
-void pe_tls_use(pe_tls *tls, pe_tls_identity *identity);
+/** Show it from the next handshake on; takes it. *out: what it shows. False: certificates that were
+ * in use.   Threads  one at a time, beside any handshake. */
+bool pe_tls_use(pe_tls *tls, pe_tls_identity *identity, pe_tls_certificate *out);
 
 /** What GnuTLS asks for (gnutls_certificate_retrieve_function2): the identity in use. 0: done. */
 int pe_tls_show(const pe_tls *tls, gnutls_pcert_st **chain, unsigned *n, gnutls_privkey_t *key);

@@ -99,11 +99,11 @@ static pe_status read_form(pe_request *request, const char *more, pe_claim *out,
 /* awaited: bytes of the body that are still to come. Where rows can be read of more bytes than are
  * there, part_at tells of how many. */
 static pe_status read_tensors(pe_request *request, const pe_request_parameters *parameters,
-                              size_t awaited, pe_claim *out, pe_problem *why)
+                              pe_slice string, size_t awaited, pe_claim *out, pe_problem *why)
 {
     size_t needed = 0;
     const pe_read_limits limits = limits_of(request);
-    const pe_binary_body body = {.string = {request->query, request->query_bytes},
+    const pe_binary_body body = {.string = string,
                                  .media_type = parameters->media_type,
                                  .shape = parameters->shape,
                                  .dtype = parameters->dtype,
@@ -118,14 +118,49 @@ static pe_status read_tensors(pe_request *request, const pe_request_parameters *
     return status;
 }
 
-static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
+/* more: "encoding=rope&rope_theta=500000" as members of the object, before those of the body. */
+static pe_status read_json(const pe_request *request, const char *more, pe_claim *out,
+                           pe_problem *why)
 {
+    const pe_slice body = pe_buffer_slice(&request->body);
+    const pe_read_limits limits = limits_of(request);
+    pe_buffer text = {0};
+    pe_slice left = pe_slice_of(more);
+    if (left.bytes == 0)
+        return pe_claim_json_parse(body, &limits, out, why);
+    pe_slice value = pe_slice_next(&left, '&');
+    (void)pe_slice_next(&value, '=');
+    pe_buffer_format(&text, "{\"encoding\":\"%.*s\"", (int)value.bytes, value.text);
+    for (size_t n = 0; left.bytes > 0; n++) {
+        value = pe_slice_next(&left, '&');
+        const pe_slice name = pe_slice_next(&value, '=');
+        const bool digits = strspn(value.text, "0123456789") >= value.bytes;
+        const char *quote = digits || pe_slice_is(value, "false") ? "" : "\"";
+        pe_buffer_format(&text, "%s\"%.*s\":%s%.*s%s", n == 0 ? ",\"parameters\":{" : ",",
+                         (int)name.bytes, name.text, quote, (int)value.bytes, value.text, quote);
+        pe_buffer_str(&text, left.bytes == 0 ? "}" : "");
+    }
+    const char *brace = memchr(body.text, '{', body.bytes);
+    const size_t skipped = brace != NULL ? (size_t)(brace - body.text) + 1 : 0;
+    pe_buffer_str(&text, ",");
+    pe_buffer_add(&text, body.text + skipped, body.bytes - skipped);
+    const pe_status status = text.failed
+                                 ? pe_fail_memory(why)
+                                 : pe_claim_json_parse(pe_buffer_slice(&text), &limits, out, why);
+    pe_buffer_free(&text);
+    return status;
+}
+
+/* The claim of a request, with `more` parameters beside its own. */
+static pe_status read_claim(void *context, const char *more, pe_claim *out, pe_problem *why)
+{
+    pe_request *request = context;
+    pe_buffer query = {0};
+    pe_request_parameters parameters;
     if (pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) &&
         request->header[PE_HEADER_CONTENT_ENCODING] == NULL)
-        return read_form(request, "", out, why);
-    pe_request_parameters parameters;
+        return read_form(request, more, out, why);
     PE_TRY(pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, why));
-    const pe_read_limits limits = limits_of(request);
     const size_t most = (size_t)request->service->settings->max_body_bytes;
     if (request->json_body && request->body.bytes > most)
         return pe_fail(why, PE_BODY_TOO_LARGE, "",
@@ -133,8 +168,14 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
                        "have %llu",
                        most, (unsigned long long)request->body_max);
     if (request->json_body)
-        return pe_claim_json_parse(pe_buffer_slice(&request->body), &limits, out, why);
-    return read_tensors(request, &parameters, 0, out, why);
+        return read_json(request, more, out, why);
+    pe_buffer_format(&query, "%s%s%s", request->query,
+                     request->query_bytes > 0 && *more != '\0' ? "&" : "", more);
+    const pe_status status =
+        query.failed ? pe_fail_memory(why)
+                     : read_tensors(request, &parameters, pe_buffer_slice(&query), 0, out, why);
+    pe_buffer_free(&query);
+    return status;
 }
 
 /* Nobody waits for the report: the client has gone, or the end of the drain has shut it off. Or it
@@ -314,24 +355,28 @@ static pe_status write_report(const pe_claim *claim, const answer *of, const cha
     return PE_OK;
 }
 
-/* A guess for which there was no memory was not made: then the report is no answer. */
-static pe_outcome reply(pe_request *request, const pe_claim *claim, const answer *of,
+/* What a verification has come to, which is freed. A guess for which there was no memory was not
+ * made: then the report is no answer. */
+static pe_outcome reply(pe_request *request, pe_status status, const pe_claim *claim, answer *of,
                         pe_problem *why)
 {
     pe_buffer content = {0};
     const char *type = media_type_of(request);
-    pe_status status = write_report(claim, of, &type, &content, why);
+    pe_yield_finish();
+    if (status == PE_OK)
+        status = write_report(claim, of, &type, &content, why);
     const pe_field fields[] = {{"Content-Type", type},
                                {"X-Content-Type-Options", "nosniff"},
                                {"Content-Security-Policy", pe_header_fields_policy(type)},
                                {"Cache-Control", "no-store"},
                                {"Vary", "Accept"},
                                {0}};
-    if (status == PE_OK && pe_budget_failures() == of->failures)
+    if (status == PE_OK && pe_budget_failures() != of->failures)
+        status = pe_fail_memory(why);
+    answer_free(of);
+    if (status == PE_OK)
         return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
     pe_buffer_free(&content);
-    if (status == PE_OK)
-        (void)pe_fail_memory(why);
     return PE_FAILED;
 }
 
@@ -359,7 +404,8 @@ static bool begin(pe_request *request)
         pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) ||
         pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, &why) != PE_OK ||
         request->json_body ||
-        read_tensors(request, &parameters, length - request->body.bytes, &claim, &why) != PE_OK)
+        read_tensors(request, &parameters, (pe_slice){request->query, request->query_bytes},
+                     length - request->body.bytes, &claim, &why) != PE_OK)
         return false;
     pe_status status = pe_arriving_begin(&claim, pe_buffer_slice(&request->body), &skip,
                                          set(request, &of), &arriving, &why);
@@ -408,87 +454,15 @@ static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
 {
     setting of;
     answer made = {.failures = pe_budget_failures(), .claim = pe_arriving_claim(request->parts)};
-    pe_outcome outcome = PE_FAILED;
     pe_status status = compare_rows(request, why);
     const uint64_t before = allow_search(request, 1);
     if (status == PE_OK)
         status = pe_arriving_end(request->parts, set(request, &of), &made.report, why);
     settle_search(request, before);
-    pe_yield_finish();
-    if (status == PE_OK)
-        outcome = reply(request, made.claim, &made, why);
-    answer_free(&made);
-    return outcome;
+    return reply(request, status, made.claim, &made, why);
 }
 
 /* ---- an upload that nobody claims ---- */
-
-/* Does the request say neither what the upload is nor a model that it is of? A model that does not
- * tell it is another mistake. */
-static bool is_unclaimed(const pe_problem *why)
-{
-    return why->status == PE_MISSING_PARAMETER && strcmp(why->where, "encoding") == 0 &&
-           why->n_others == 0;
-}
-
-static bool is_digits(pe_slice text)
-{
-    size_t n = 0;
-    while (n < text.bytes && text.text[n] >= '0' && text.text[n] <= '9')
-        n++;
-    return n == text.bytes;
-}
-
-/* The claim of the body with these parameters beside those of the request. */
-static pe_status read_unclaimed(void *context, const char *parameters, pe_claim *out,
-                                pe_problem *why)
-{
-    pe_request *request = context;
-    pe_buffer text = {0};
-    pe_request_parameters found;
-    if (pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]))
-        return read_form(request, parameters, out, why);
-    const pe_read_limits limits = limits_of(request);
-    pe_status status = pe_parameters_find(request, PE_BODY_UPLOAD, &found, why);
-    if (status == PE_OK && request->json_body) {
-        /* "encoding=rope&rope_theta=500000" as members of a JSON object, before those of the
-         * body. */
-        const pe_slice body = pe_buffer_slice(&request->body);
-        pe_slice left = pe_slice_of(parameters);
-        pe_slice value = pe_slice_next(&left, '&');
-        (void)pe_slice_next(&value, '=');
-        pe_buffer_format(&text, "{\"encoding\":\"%.*s\"", (int)value.bytes, value.text);
-        for (size_t n = 0; left.bytes > 0; n++) {
-            value = pe_slice_next(&left, '&');
-            const pe_slice name = pe_slice_next(&value, '=');
-            const char *quote = is_digits(value) || pe_slice_is(value, "false") ? "" : "\"";
-            pe_buffer_format(&text, "%s\"%.*s\":%s%.*s%s", n == 0 ? ",\"parameters\":{" : ",",
-                             (int)name.bytes, name.text, quote, (int)value.bytes, value.text,
-                             quote);
-            pe_buffer_str(&text, left.bytes == 0 ? "}" : "");
-        }
-        const char *brace = memchr(body.text, '{', body.bytes);
-        const size_t skipped = brace != NULL ? (size_t)(brace - body.text) + 1 : 0;
-        pe_buffer_str(&text, ",");
-        pe_buffer_add(&text, body.text + skipped, body.bytes - skipped);
-        status = text.failed ? pe_fail_memory(why)
-                             : pe_claim_json_parse(pe_buffer_slice(&text), &limits, out, why);
-    } else if (status == PE_OK) {
-        pe_buffer_format(&text, "%s%s%s", request->query, request->query_bytes > 0 ? "&" : "",
-                         parameters);
-        const pe_binary_body body = {.string = pe_buffer_slice(&text),
-                                     .media_type = found.media_type,
-                                     .shape = found.shape,
-                                     .dtype = found.dtype,
-                                     .data = request->body.data,
-                                     .bytes = request->body.bytes,
-                                     .csv_bare = request->csv_bare};
-        status =
-            text.failed ? pe_fail_memory(why) : pe_claim_binary_parse(&body, &limits, out, why);
-    }
-    pe_buffer_free(&text);
-    return status;
-}
 
 static const char without_header[] = "the first line of the CSV is of numbers, and no header";
 
@@ -503,7 +477,7 @@ static pe_status find_usual(pe_request *request, pe_claim **claim, answer *out, 
     set(request, &of);
     if (request->csv_bare) /* taken only where it matches: no mistake of it is searched */
         of.bounds.max_work = 0;
-    const pe_status status = pe_unclaimed_verify(read_unclaimed, request, &of.context, claim,
+    const pe_status status = pe_unclaimed_verify(read_claim, request, &of.context, claim,
                                                  &out->report, &out->readings, why);
     settle_search(request, before);
     out->claim = *claim;
@@ -525,9 +499,7 @@ static pe_outcome reply_unclaimed(pe_request *request, pe_problem *why)
         request->csv_bare = false;
         status = find_usual(request, &claim, &made, why);
     }
-    pe_yield_finish();
-    const pe_outcome outcome = status == PE_OK ? reply(request, claim, &made, why) : PE_FAILED;
-    answer_free(&made);
+    const pe_outcome outcome = reply(request, status, claim, &made, why);
     pe_unclaimed_free(claim);
     return outcome;
 }
@@ -540,7 +512,7 @@ static pe_status try_bare(pe_request *request, pe_status status, pe_claim *claim
     pe_problem why;
     answer other = {0};
     request->csv_bare = true;
-    if (read_claim(request, claim, &why) != PE_OK) {
+    if (read_claim(request, "", claim, &why) != PE_OK) {
         *claim = header;
         return status;
     }
@@ -564,23 +536,24 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
 {
     pe_claim claim;
     answer made = {0};
-    pe_outcome outcome = PE_FAILED;
     if (!pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_page_verify);
     pe_thread_computes();
     if (request->parts != NULL)
         return reply_arrived(request, why);
-    if (read_claim(request, &claim, why) != PE_OK)
-        return is_unclaimed(why) ? reply_unclaimed(request, why) : PE_FAILED;
+    if (read_claim(request, "", &claim, why) != PE_OK) {
+        /* Does it say neither what the upload is nor a model that it is of? A model that does not tell
+         * it is another mistake. */
+        const bool unclaimed = why->status == PE_MISSING_PARAMETER &&
+                               strcmp(why->where, "encoding") == 0 && why->n_others == 0;
+        return unclaimed ? reply_unclaimed(request, why) : PE_FAILED;
+    }
     pe_status status = charge(request, &claim, why);
     if (status == PE_OK)
         status = verify_all(request, &claim, &made, why);
     if (request->csv_doubtful && !pe_status_is_ours(status) && !made.report.matches)
         status = try_bare(request, status, &claim, &made);
-    pe_yield_finish();
-    if (status == PE_OK)
-        outcome = reply(request, &claim, &made, why);
-    answer_free(&made);
+    const pe_outcome outcome = reply(request, status, &claim, &made, why);
     pe_verify_claim_free(&claim);
     return outcome;
 }

@@ -44,6 +44,29 @@ enum MHD_Result pe_reply_send(pe_request *request);
 /** Let go of the reply: it has been sent, or never will be. */
 void pe_reply_drop(pe_request *request);
 
+/** A rendered representation with its response, as the response cache has. Immutable, but for the
+ * digest. */
+typedef struct pe_stored_response {
+    char *data; /* freed by `shared`, whose content it is; NULL: coding it was not worth it */
+    size_t bytes;
+    pe_metadata metadata;
+    struct MHD_Response *shared; /* says "hit" and carries nothing that differs by request */
+    /** Repr-Digest; owned. Made when first wanted: NULL until then, published once. */
+    _Atomic(char *) digest;
+} pe_stored_response;
+
+/**
+ * Of rendered bytes. Takes data and, on success, the location of *metadata (set to NULL there).
+ * Errors  OVERLOADED (memory).
+ */
+pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data, pe_metadata *metadata,
+                                  pe_stored_response **out, pe_problem *why) PE_MUST_CHECK;
+void pe_stored_response_free(void *stored);
+
+/** What a response of so many bytes holds, with the library's part and a digest: what a cache
+ * reckons with. */
+size_t pe_stored_response_weight(size_t bytes, const pe_metadata *metadata);
+
 /** Where the content of a stream comes from. HEAD does not read. */
 typedef struct pe_body_source {
     uint64_t bytes; /* of the part that is sent; UINT64_MAX: not known */

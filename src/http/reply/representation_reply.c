@@ -6,7 +6,6 @@
 #include "cache/cache.h"
 #include "http/reply/etag.h"
 #include "http/reply/reply.h"
-#include "http/reply/stored_response.h"
 
 /* What a stream sends at once where there is no memory for more. */
 #define SMALL_BLOCK ((size_t)32768)
@@ -56,6 +55,24 @@ static bool may_share(const pe_request *request, const pe_stored_response *store
            !atomic_load(&request->service->draining) && fits_location(request, &stored->metadata);
 }
 
+/* Its Repr-Digest. Several threads may make it at once; one of them publishes it. NULL: memory is
+ * short. */
+static const char *digest_of(pe_service *service, pe_stored_response *stored)
+{
+    char *published = atomic_load_explicit(&stored->digest, memory_order_acquire);
+    if (published != NULL)
+        return published;
+    char *made = malloc(PE_DIGEST_BYTES);
+    if (made == NULL)
+        return NULL;
+    pe_digest_make(stored->data, stored->bytes, made);
+    pe_service_count(&service->counters.digests);
+    if (atomic_compare_exchange_strong(&stored->digest, &published, made))
+        return made;
+    free(made);
+    return published;
+}
+
 pe_outcome pe_reply_stored(pe_request *request, pe_cache_entry *entry, const char *timing)
 {
     pe_stored_response *stored = pe_cache_entry_value(entry);
@@ -73,8 +90,7 @@ pe_outcome pe_reply_stored(pe_request *request, pe_cache_entry *entry, const cha
     if (response == NULL)
         return PE_REPLIED;
     if (request->wants_digest)
-        pe_header_fields_add(response, "Repr-Digest",
-                             pe_stored_response_digest(request->service, stored));
+        pe_header_fields_add(response, "Repr-Digest", digest_of(request->service, stored));
     return decide(request, response, &stored->metadata, timing != NULL ? timing : "cache;desc=hit");
 }
 
@@ -134,4 +150,57 @@ pe_outcome pe_reply_not_modified(pe_request *request, const pe_metadata *metadat
         {0},
     };
     return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields);
+}
+
+/* ---- stored responses ---- */
+
+/* What the library's response and its dozen header fields weigh beside our own. */
+#define RESPONSE_BYTES 3072
+
+/* From this size on malloc may take whole pages from the system. */
+#define MAPPED_BYTES 131072
+#define PAGE_BYTES   4096
+
+pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data, pe_metadata *metadata,
+                                  pe_stored_response **out, pe_problem *why)
+{
+    const pe_buffer content = *data;
+    *data = (pe_buffer){0};
+    pe_stored_response *stored = calloc(1, sizeof *stored);
+    struct MHD_Response *shared = stored == NULL
+                                      ? NULL
+                                      : MHD_create_response_from_buffer_with_free_callback_cls(
+                                            content.bytes, content.data, free, content.data);
+    if (shared == NULL) {
+        free(content.data);
+        free(stored);
+        return pe_fail_memory(why);
+    }
+    pe_header_fields_add_public(service, shared);
+    pe_header_fields_add_metadata(shared, PE_METHOD_GET, metadata);
+    pe_header_fields_add(shared, "Server-Timing", "cache;desc=hit");
+    stored->data = content.data;
+    stored->bytes = content.bytes;
+    stored->metadata = *metadata;
+    stored->shared = shared;
+    metadata->location = NULL;
+    *out = stored;
+    return PE_OK;
+}
+
+size_t pe_stored_response_weight(size_t bytes, const pe_metadata *metadata)
+{
+    const size_t rounding = bytes >= MAPPED_BYTES ? PAGE_BYTES : PE_CACHE_BLOCK_BYTES;
+    const size_t location = metadata->location != NULL ? strlen(metadata->location) : 0;
+    const size_t digest = PE_DIGEST_BYTES + PE_CACHE_BLOCK_BYTES;
+    return sizeof(pe_stored_response) + bytes + rounding + 2 * location + digest + RESPONSE_BYTES;
+}
+
+void pe_stored_response_free(void *value)
+{
+    pe_stored_response *stored = value;
+    MHD_destroy_response(stored->shared); /* frees data when the last connection has sent it */
+    free(stored->metadata.location);
+    free(atomic_load(&stored->digest));
+    free(stored);
 }

@@ -13,13 +13,30 @@
 #include "base/buffer.h"
 #include "base/process.h"
 #include "config/settings.h"
-#include "http/request/histogram.h"
 #include "plan/price.h"
 #include "sandbox/sandbox.h"
 
 #define PE_STATUS_ONE(name, http, code, title, about) +1
 enum { PE_STATUSES = 0 PE_STATUS_MAP(PE_STATUS_ONE) };
 #undef PE_STATUS_ONE
+
+/** Upper bounds of the buckets, in nanoseconds; the last bucket has none. */
+#define PE_HISTOGRAM_BOUNDS 17
+extern const int64_t pe_histogram_bounds[PE_HISTOGRAM_BOUNDS];
+
+typedef struct pe_histogram {
+    atomic_uint_fast64_t bucket[PE_HISTOGRAM_BOUNDS + 1]; /* of each alone, not cumulative */
+    atomic_uint_fast64_t nanoseconds;                     /* the sum */
+} pe_histogram;
+
+static inline void pe_histogram_add(pe_histogram *histogram, int64_t nanoseconds)
+{
+    size_t b = 0;
+    while (b < PE_HISTOGRAM_BOUNDS && nanoseconds > pe_histogram_bounds[b])
+        b++;
+    atomic_fetch_add_explicit(&histogram->bucket[b], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&histogram->nanoseconds, (uint64_t)nanoseconds, memory_order_relaxed);
+}
 
 /** What /metrics counts. Any thread adds; nothing depends on the order of the additions. */
 typedef struct pe_counters {
@@ -33,7 +50,7 @@ typedef struct pe_counters {
     atomic_uint_fast64_t work;         /* units, by the price of what was begun (plan/price.h) */
     atomic_uint_fast64_t overruns;     /* computations that took far more than their price */
     atomic_int_fast64_t longest;       /* nanoseconds of a worker between two looks at its clock */
-    atomic_uint_fast64_t spins, leaks; /* while nothing was asked (invariants.h) */
+    atomic_uint_fast64_t spins, leaks; /* while nothing was asked */
     atomic_uint_fast64_t digests;      /* made, not taken from the cache */
     pe_histogram waits;                /* for a worker */
     pe_histogram work_on_requests, work_on_blocks; /* by workers: each turn; each block */

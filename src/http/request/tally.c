@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "http/request/histogram.h"
 
 #define US(n) ((int64_t)(n)*1000)
 #define MS(n) US((n)*1000)
