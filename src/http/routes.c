@@ -226,7 +226,7 @@ static pe_outcome reply_family(pe_request *request, pe_problem *why)
 {
     pe_buffer out = {0};
     pe_listing_family(request->path, &out);
-    return pe_reply_json(request, &out, "no-cache", why);
+    return pe_reply_json(request, PE_OK, &out, "no-cache", why);
 }
 
 /* The fields that we read are allowed, and those that a browser asks for: none of them does harm.

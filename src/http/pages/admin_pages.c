@@ -82,7 +82,7 @@ pe_outcome pe_page_settings(pe_request *request, pe_problem *why)
     pthread_mutex_unlock(&service->reloaded.lock);
     if (content.bytes == 0)
         pe_config_print(service->config, &content);
-    return pe_reply_json(request, &content, "no-store", why);
+    return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }
 
 /* ---- the log's level ---- */
@@ -113,7 +113,7 @@ pe_outcome pe_page_log_level(pe_request *request, pe_problem *why)
     if (request->method == PE_METHOD_POST && set_level(request, why) != PE_OK)
         return PE_FAILED;
     pe_buffer_format(&content, "{\"level\":\"%s\"}\n", pe_log_level_name(pe_log_get_level()));
-    return pe_reply_json(request, &content, "no-store", why);
+    return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }
 
 /* ---- health ---- */
@@ -123,7 +123,7 @@ pe_outcome pe_page_livez(pe_request *request, pe_problem *why)
 {
     pe_buffer content = {0};
     pe_buffer_str(&content, "{\"status\":\"ok\"}\n");
-    return pe_reply_json(request, &content, "no-store", why);
+    return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }
 
 pe_outcome pe_page_readyz(pe_request *request, pe_problem *why)
@@ -148,7 +148,7 @@ pe_outcome pe_page_version(pe_request *request, pe_problem *why)
         pe_sandbox_json(&request->service->sandbox, &content);
     }
     pe_buffer_str(&content, "}\n");
-    return pe_reply_json(request, &content, "no-store", why);
+    return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }
 
 pe_outcome pe_page_readiness(pe_request *request, pe_problem *why)
@@ -166,7 +166,7 @@ pe_outcome pe_page_readiness(pe_request *request, pe_problem *why)
     pe_json_write_count(&content, "queue_max", (uint64_t)service->settings->queue_max);
     pe_json_write_count(&content, "body_bytes", atomic_load(&service->body_bytes));
     pe_buffer_str(&content, "}");
-    return pe_reply_json(request, &content, "no-store", why);
+    return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }
 
 /* ---- requests under way ---- */
@@ -202,7 +202,7 @@ pe_outcome pe_page_requests(pe_request *request, pe_problem *why)
     }
     pe_buffer_str(&content, "]}\n");
     free(all);
-    return pe_reply_json(request, &content, "no-store", why);
+    return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }
 
 /* ---- the caches, and how they are emptied ---- */
@@ -237,7 +237,7 @@ pe_outcome pe_page_caches(pe_request *request, pe_problem *why)
     write_cache("request_keys", &keys, &content);
     write_cache("tables", &tables, &content);
     pe_buffer_str(&content, "}\n");
-    return pe_reply_json(request, &content, "no-store", why);
+    return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }
 
 /* What somebody holds stays until it is let go. */
@@ -248,5 +248,5 @@ pe_outcome pe_page_purge(pe_request *request, pe_problem *why)
     const size_t tables = pe_tables_evict(request->service->tables, SIZE_MAX);
     pe_buffer_format(&content, "{\"freed_bytes\":{\"responses\":%zu,\"tables\":%zu}}\n", responses,
                      tables);
-    return pe_reply_json(request, &content, "no-store", why);
+    return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }

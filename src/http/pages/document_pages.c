@@ -123,30 +123,49 @@ pe_status pe_documents_make(pe_cache **out, pe_problem *why)
 }
 
 /* What a form depends on. A reload changes the edition, and what is written then. */
-typedef struct key {
+typedef struct form_key {
     uint64_t edition;
-    size_t page, coding;
-} key;
+    const document *page;
+    size_t coding;
+} form_key;
 
 typedef struct filling {
     const pe_service *service;
-    const document *page;
-    pe_coding coding;
-    const pe_document_form *plain; /* of a coded one */
+    form_key key;
 } filling;
 
+static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why);
+
+/* A form with a reference, made where it is absent. */
+static pe_status make_form(const filling *of, pe_coding coding, pe_cache_entry **out,
+                           pe_problem *why)
+{
+    filling one = *of;
+    one.key.coding = coding;
+    const pe_cache_request request = {&one.key, sizeof one.key, fill, &one, 0};
+    return pe_cache_get(of->service->documents, &request, out, NULL, why);
+}
+
+/* A coded form is made of the plain one. */
 static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     const filling *of = context;
-    const bool constant = of->plain == NULL && of->page->text != NULL;
-    kept *one = calloc(1, sizeof *one);
+    const document *page = of->key.page;
+    const bool coded = of->key.coding != PE_CODING_IDENTITY,
+               constant = !coded && page->text != NULL;
+    pe_cache_entry *entry = NULL;
     pe_status status = PE_OK;
+    kept *one = calloc(1, sizeof *one);
     if (one == NULL)
         return pe_fail_memory(why);
-    if (of->plain != NULL)
-        status = pe_coding_apply(of->coding, of->plain->data, of->plain->bytes, &one->made, why);
-    else if (!constant)
-        status = of->page->write(of->service, &one->made, why);
+    if (coded && (status = make_form(of, PE_CODING_IDENTITY, &entry, why)) == PE_OK) {
+        const kept *plain = pe_cache_entry_value(entry);
+        status = pe_coding_apply((pe_coding)of->key.coding, plain->form.data, plain->form.bytes,
+                                 &one->made, why);
+        pe_cache_entry_unref(entry);
+    } else if (!coded && !constant) {
+        status = page->write(of->service, &one->made, why);
+    }
     if (status == PE_OK && one->made.failed)
         status = pe_fail_memory(why);
     if (status != PE_OK) {
@@ -154,32 +173,13 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
         return status;
     }
     pe_buffer_fit(&one->made);
-    one->form.data = constant ? of->page->text : one->made.data;
-    one->form.bytes = constant ? strlen(of->page->text) : one->made.bytes;
+    one->form.data = constant ? page->text : one->made.data;
+    one->form.bytes = constant ? strlen(page->text) : one->made.bytes;
     if (one->form.data != NULL)
         pe_etag_make(one->form.data, one->form.bytes, one->form.etag);
     *value = one;
     *bytes = sizeof *one + one->made.capacity + PE_CACHE_BLOCK_BYTES;
     return PE_OK;
-}
-
-/* A form of the request's document with a reference, made where it is absent; plain: that of which
- * a coded one is made. */
-static pe_status make_form(const pe_request *request, pe_coding coding,
-                           const pe_document_form *plain, pe_cache_entry **out, pe_problem *why)
-{
-    const document *page = find(request);
-    filling of = {request->service, page, coding, plain};
-    const key name = {request->edition, (size_t)(page - documents), coding};
-    const pe_cache_request wanted = {&name, sizeof name, fill, &of, 0};
-    return pe_cache_get(request->service->documents, &wanted, out, NULL, why);
-}
-
-/* The same where it is there; else NULL. */
-static pe_cache_entry *find_form(const pe_request *request, pe_coding coding)
-{
-    const key name = {request->edition, (size_t)(find(request) - documents), coding};
-    return pe_cache_peek(request->service->documents, &name, sizeof name);
 }
 
 /* ---- replies ---- */
@@ -220,17 +220,29 @@ static pe_outcome reply_form(pe_request *request, const pe_document_form *chosen
     return outcome;
 }
 
-/* no-cache: clients store it, but ask about it each time, since a new release may change it. Takes
- * the references. One whose coding is not worth it has no bytes. */
-static pe_outcome reply_document(pe_request *request, pe_cache_entry *plain, pe_cache_entry *best)
+static pe_step make_document;
+
+/* The form in the coding that is liked best, or the plain one where that is not worth it and has no
+ * bytes. no-cache: clients store it, but ask about it each time, since a new release may change it. */
+static pe_outcome reply_document(pe_request *request, bool make, pe_problem *why)
 {
+    const pe_coding codings[] = {coding_of(request), PE_CODING_IDENTITY};
     const document *page = find(request);
-    const kept *coded = pe_cache_entry_value(best);
-    const bool worth = coded->form.data != NULL;
-    pe_cache_entry_unref(worth ? plain : best);
-    pe_cache_entry *chosen = worth ? best : plain;
-    const kept *one = pe_cache_entry_value(chosen);
-    return reply_form(request, &one->form, worth ? coding_of(request) : PE_CODING_IDENTITY, chosen,
+    filling of = {request->service, {request->edition, page, 0}};
+    pe_cache_entry *entry = NULL;
+    const kept *one = NULL;
+    for (size_t c = 0; one == NULL || one->form.data == NULL; c++) {
+        pe_cache_entry_unref(entry);
+        of.key.coding = codings[c];
+        if (!make)
+            entry = pe_cache_peek(request->service->documents, &of.key, sizeof of.key);
+        else if (make_form(&of, codings[c], &entry, why) != PE_OK)
+            return PE_FAILED;
+        if (entry == NULL)
+            return pe_request_defer(request, PE_JOB_HEAVY, make_document);
+        one = pe_cache_entry_value(entry);
+    }
+    return reply_form(request, &one->form, (pe_coding)of.key.coding, entry,
                       &(document_head){
                           .media_type = page->media_type,
                           .vary = page->shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
@@ -240,33 +252,16 @@ static pe_outcome reply_document(pe_request *request, pe_cache_entry *plain, pe_
 
 /* What is made is for all who will ask, so that it is on no client's meter, and does not end where
  * this one leaves. */
-static pe_outcome make(pe_request *request, pe_problem *why)
+static pe_outcome make_document(pe_request *request, pe_problem *why)
 {
-    const pe_coding coding = coding_of(request);
-    pe_cache_entry *plain = NULL, *best = NULL;
     pe_meter_end();
     pe_thread_computes();
-    if (make_form(request, PE_CODING_IDENTITY, NULL, &plain, why) != PE_OK)
-        return PE_FAILED;
-    const kept *one = pe_cache_entry_value(plain);
-    if (coding == PE_CODING_IDENTITY) {
-        best = pe_cache_entry_ref(plain);
-    } else if (make_form(request, coding, &one->form, &best, why) != PE_OK) {
-        pe_cache_entry_unref(plain);
-        return PE_FAILED;
-    }
-    return reply_document(request, plain, best);
+    return reply_document(request, true, why);
 }
 
-pe_outcome pe_page_document(pe_request *request, pe_problem *why PE_UNUSED)
+pe_outcome pe_page_document(pe_request *request, pe_problem *why)
 {
-    pe_cache_entry *plain = find_form(request, PE_CODING_IDENTITY);
-    pe_cache_entry *best = find_form(request, coding_of(request));
-    if (plain != NULL && best != NULL)
-        return reply_document(request, plain, best);
-    pe_cache_entry_unref(plain);
-    pe_cache_entry_unref(best);
-    return pe_request_defer(request, PE_JOB_HEAVY, make);
+    return reply_document(request, false, why);
 }
 
 /* ---- the page, and its files ---- */
@@ -345,7 +340,7 @@ pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
     pe_buffer content = {0};
     pe_problem_json_page(status, &content);
     pe_buffer_str(&content, "\n");
-    return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
+    return pe_reply_content(request, PE_OK, &content, fields, why);
 }
 
 pe_outcome pe_page_favicon(pe_request *request, pe_problem *why)

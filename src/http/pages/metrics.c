@@ -514,5 +514,5 @@ pe_outcome pe_page_metrics(pe_request *request, pe_problem *why)
         row->read(&from, row);
     }
     pe_buffer_str(&out, open ? "# EOF\n" : "");
-    return pe_reply_content(request, MHD_HTTP_OK, &out, fields, why);
+    return pe_reply_content(request, PE_OK, &out, fields, why);
 }

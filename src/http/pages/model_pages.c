@@ -63,10 +63,7 @@ static pe_outcome search(pe_request *request, pe_problem *why)
     pe_status status = read_words(request, words, &bytes, why);
     if (status == PE_OK)
         status = pe_model_json_catalogue((pe_slice){words, bytes}, &content, why);
-    if (status == PE_OK)
-        return pe_reply_json(request, &content, "no-cache", why);
-    pe_buffer_free(&content);
-    return PE_FAILED;
+    return pe_reply_json(request, status, &content, "no-cache", why);
 }
 
 /* Every file is parsed for a search: that is for a worker. */
@@ -109,10 +106,7 @@ pe_outcome pe_page_model(pe_request *request, pe_problem *why)
     pe_thread_computes();
     if (find(request, &file, why) != PE_OK || pe_admission_take(request, SHOW_WORK, why) != PE_OK)
         return PE_FAILED;
-    if (pe_model_json_file(file, &content, why) != PE_OK) {
-        pe_buffer_free(&content);
-        return PE_FAILED;
-    }
+    const pe_status status = pe_model_json_file(file, &content, why);
     snprintf(location, sizeof location, "/v1/models/%s", file->name);
     const pe_field fields[] = {
         {"Content-Type", "application/json"},
@@ -120,7 +114,7 @@ pe_outcome pe_page_model(pe_request *request, pe_problem *why)
         {"Cache-Control", "no-cache"},
         {0},
     };
-    return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
+    return pe_reply_content(request, status, &content, fields, why);
 }
 
 /* ---- configurations ---- */
@@ -135,7 +129,7 @@ static pe_outcome resolve(pe_request *request, pe_problem *why)
         return PE_FAILED;
     pe_model_json(model, &content);
     pe_model_free(model);
-    return pe_reply_json(request, &content, "no-store", why);
+    return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }
 
 pe_outcome pe_page_resolve(pe_request *request, pe_problem *why)

@@ -14,12 +14,6 @@
 /* Of a pack, in units (plan/price.h), as measured. */
 #define PACK_WORK ((uint64_t)200000)
 
-static pe_status make(const pe_request *request, const pe_pack_recipe *recipe, pe_pack *out,
-                      pe_problem *why)
-{
-    return pe_pack_make(recipe, request->service->tables, &request->service->limits, out, why);
-}
-
 static pe_outcome list(pe_request *request, pe_problem *why)
 {
     size_t n;
@@ -31,7 +25,8 @@ static pe_outcome list(pe_request *request, pe_problem *why)
     pe_json_write_open(&out, "packs", "[");
     for (size_t i = 0; i < n && status == PE_OK; i++) {
         pe_pack pack;
-        status = make(request, &recipes[i], &pack, why);
+        status = pe_pack_make(&recipes[i], request->service->tables, &request->service->limits,
+                              &pack, why);
         if (status != PE_OK)
             break;
         const pe_pack_recipe *recipe = &recipes[i];
@@ -48,10 +43,7 @@ static pe_outcome list(pe_request *request, pe_problem *why)
         pe_pack_free(&pack);
     }
     pe_buffer_str(&out, "]}");
-    if (status == PE_OK)
-        return pe_reply_json(request, &out, "no-cache", why);
-    pe_buffer_free(&out);
-    return PE_FAILED;
+    return pe_reply_json(request, status, &out, "no-cache", why);
 }
 
 pe_outcome pe_page_packs(pe_request *request, pe_problem *why)
@@ -91,7 +83,7 @@ static pe_outcome reply_pack(pe_request *request, const pe_pack_recipe *recipe, 
         {"Content-Disposition", file},
         {0}};
     if (tags == NULL || !pe_etag_matches(tags, etag))
-        return pe_reply_content(request, MHD_HTTP_OK, &pack->file, fields, why);
+        return pe_reply_content(request, PE_OK, &pack->file, fields, why);
     const pe_field same[] = {fields[0], fields[1], {0}};
     return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, same);
 }
@@ -103,7 +95,9 @@ static pe_outcome one(pe_request *request, pe_problem *why)
     const pe_pack_recipe *recipe;
     pe_outcome outcome = PE_FAILED;
     pe_thread_computes();
-    if (find(request, &recipe, &wanted, why) != PE_OK || make(request, recipe, &pack, why) != PE_OK)
+    if (find(request, &recipe, &wanted, why) != PE_OK ||
+        pe_pack_make(recipe, request->service->tables, &request->service->limits, &pack, why) !=
+            PE_OK)
         return PE_FAILED;
     if (wanted == NULL || strcmp(wanted, pack.digest) == 0)
         outcome = reply_pack(request, recipe, &pack, wanted != NULL, why);

@@ -374,10 +374,7 @@ static pe_outcome reply(pe_request *request, pe_status status, const pe_claim *c
     if (status == PE_OK && pe_budget_failures() != of->failures)
         status = pe_fail_memory(why);
     answer_free(of);
-    if (status == PE_OK)
-        return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
-    pe_buffer_free(&content);
-    return PE_FAILED;
+    return pe_reply_content(request, status, &content, fields, why);
 }
 
 /* ---- a table whose rows are compared as they arrive ---- */

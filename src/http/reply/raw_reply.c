@@ -34,7 +34,7 @@ void pe_raw_reply(pe_service *service, pe_raw_way way, const pe_problem *problem
                   const pe_raw_request *request)
 {
     pe_buffer content = {0}, message = {0};
-    pe_service_count_problem(service, problem->status);
+    pe_service_count(&service->counters.problems[problem->status]);
     pe_problem_json(problem, request->instance, request->id, false, &content);
     write_header(service, problem->status, content.bytes, request->id, &message);
     if (!request->head)

@@ -43,23 +43,12 @@ pe_outcome pe_reply_decide(pe_request *request, unsigned http_status, struct MHD
     if (atomic_load(&request->service->draining))
         pe_header_fields_add(response, "Connection", "close");
     if (request->client.limited) {
-        /* Source draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
-        pe_admission_limit limits[PE_ADMISSION_LIMITS];
-        pe_buffer policy = {0}, now = {0};
-        const size_t n = pe_admission_limits(request, limits);
-        for (size_t i = 0; i < n; i++) {
-            const pe_admission_limit *one = &limits[i];
-            const char *comma = i > 0 ? ", " : "";
-            pe_buffer_format(&policy, "%s\"%s\";q=%" PRIu64 ";qu=\"%s\";w=%" PRIu64, comma,
-                             one->name, one->quota, one->unit, one->window);
-            pe_buffer_format(&now, "%s\"%s\";r=%" PRIu64, comma, one->name, one->left);
-            if (one->wait > 0)
-                pe_buffer_format(&now, ";t=%" PRIu64, one->wait);
-        }
+        pe_buffer policy = {0}, left = {0};
+        pe_admission_write_limits(request, &policy, &left);
         pe_header_fields_add(response, "RateLimit-Policy", pe_buffer_text(&policy));
-        pe_header_fields_add(response, "RateLimit", pe_buffer_text(&now));
+        pe_header_fields_add(response, "RateLimit", pe_buffer_text(&left));
         pe_buffer_free(&policy);
-        pe_buffer_free(&now);
+        pe_buffer_free(&left);
     }
     if (request->client.keyed != NULL)
         make_private(response);
@@ -130,7 +119,7 @@ static const char *draw_problem(const pe_request *request, const pe_problem *pro
 void pe_reply_problem(pe_request *request, const pe_problem *problem)
 {
     const pe_status status = problem->status;
-    pe_service_count_problem(request->service, status);
+    pe_service_count(&request->service->counters.problems[status]);
     char wait[24];
     snprintf(wait, sizeof wait, "%" PRIu64, problem->retry_after);
     pe_buffer content = {0};
@@ -161,22 +150,24 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
         decide_content(request, (unsigned)pe_status_http(status), &content, fields);
 }
 
-pe_outcome pe_reply_content(pe_request *request, unsigned http_status, pe_buffer *content,
+pe_outcome pe_reply_content(pe_request *request, pe_status status, pe_buffer *content,
                             const pe_field *fields, pe_problem *why)
 {
-    if (!content->failed)
-        return decide_content(request, http_status, content, fields);
+    if (status == PE_OK && content->failed)
+        status = pe_fail_memory(why);
+    if (status == PE_OK)
+        return decide_content(request, MHD_HTTP_OK, content, fields);
     pe_buffer_free(content);
-    return pe_failed(pe_fail_memory(why));
+    return PE_FAILED;
 }
 
-pe_outcome pe_reply_json(pe_request *request, pe_buffer *content, const char *cache_control,
-                         pe_problem *why)
+pe_outcome pe_reply_json(pe_request *request, pe_status status, pe_buffer *content,
+                         const char *cache_control, pe_problem *why)
 {
     const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", cache_control}, {0}};
     end_line(content);
-    return pe_reply_content(request, MHD_HTTP_OK, content, fields, why);
+    return pe_reply_content(request, status, content, fields, why);
 }
 
 static void release_entry(void *entry)

@@ -16,13 +16,14 @@ struct pe_cache_entry;
  * returns PE_FAILED with it. */
 void pe_reply_problem(pe_request *request, const pe_problem *problem);
 
-/** A document; takes content's bytes.   Errors  INTERNAL: the buffer has failed. */
-pe_outcome pe_reply_content(pe_request *request, unsigned http_status, pe_buffer *content,
+/** 200 with a document; takes content's bytes. status: whether it could be written; *why holds its
+ * problem.   Errors  that; OVERLOADED: the buffer has failed. */
+pe_outcome pe_reply_content(pe_request *request, pe_status status, pe_buffer *content,
                             const pe_field *fields, pe_problem *why);
 
-/** application/json with status 200 and this Cache-Control; else as pe_reply_content. */
-pe_outcome pe_reply_json(pe_request *request, pe_buffer *content, const char *cache_control,
-                         pe_problem *why);
+/** application/json with this Cache-Control; else as pe_reply_content. */
+pe_outcome pe_reply_json(pe_request *request, pe_status status, pe_buffer *content,
+                         const char *cache_control, pe_problem *why);
 
 /** A response of bytes that an entry of a cache holds, whose reference is taken (NULL: they are
  * constant); and the reply with it. */

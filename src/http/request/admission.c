@@ -2,6 +2,7 @@
 /* admission.c - whose request is it, and may it be served now? */
 #include "http/request/admission.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,26 +186,25 @@ static uint64_t shown(uint64_t number)
     return number < most ? number : most;
 }
 
-size_t pe_admission_limits(pe_request *request, pe_admission_limit out[PE_ADMISSION_LIMITS])
+void pe_admission_write_limits(pe_request *request, pe_buffer *policy, pe_buffer *left)
 {
     static const char *const names[2][2] = {{"requests", "work"}, {"key-requests", "key-work"}};
     limit limits[LIMITS];
-    size_t n = 0;
     for (int work = 0; request->client.limited && work < 2; work++) {
-        const size_t some = limits_of(request, work == 1, limits);
-        for (const limit *one = limits; one < limits + some; one++) {
+        const size_t n = limits_of(request, work == 1, limits);
+        for (const limit *one = limits; one < limits + n; one++) {
             const int64_t now = pe_clock();
             const int64_t wait = pe_token_bucket_wait(one->bucket, &one->rate, now);
-            out[n++] = (pe_admission_limit){
-                .name = names[one->keyed][work],
-                .unit = names[0][work],
-                .quota = shown(pe_token_bucket_quota(&one->rate)),
-                .window = seconds_of(one->rate.window),
-                .left = shown(pe_token_bucket_left(one->bucket, &one->rate, now)),
-                .wait = wait > 0 ? shown(seconds_of(wait)) : 0};
+            const char *name = names[one->keyed][work], *comma = policy->bytes > 0 ? ", " : "";
+            pe_buffer_format(policy, "%s\"%s\";q=%" PRIu64 ";qu=\"%s\";w=%" PRIu64, comma, name,
+                             shown(pe_token_bucket_quota(&one->rate)), names[0][work],
+                             seconds_of(one->rate.window));
+            pe_buffer_format(left, "%s\"%s\";r=%" PRIu64, comma, name,
+                             shown(pe_token_bucket_left(one->bucket, &one->rate, now)));
+            if (wait > 0)
+                pe_buffer_format(left, ";t=%" PRIu64, shown(seconds_of(wait)));
         }
     }
-    return n;
 }
 
 /* ---- work ---- */
@@ -233,7 +233,7 @@ void pe_admission_allow(pe_request *request)
 
 void pe_admission_spend(pe_request *request, uint64_t work)
 {
-    pe_service_count_work(request->service, work);
+    atomic_fetch_add_explicit(&request->service->counters.work, work, memory_order_relaxed);
     request->client.spent += work;
 }
 

@@ -40,18 +40,10 @@ pe_client_queues *pe_admission_queues(pe_request *request);
  */
 pe_status pe_admission_charge(pe_request *request, uint64_t work, pe_problem *why) PE_MUST_CHECK;
 
-/** A limit that the request is held to, and how it stands. */
-typedef struct pe_admission_limit {
-    const char *name, *unit;
-    uint64_t quota, window; /* so many units in so many seconds */
-    uint64_t left, wait;    /* seconds until there is one; 0: there is */
-} pe_admission_limit;
-
-/* Of requests and of work, by key and by address. */
-#define PE_ADMISSION_LIMITS 4
-
-/** Returns how many there are; none of a request that was not checked.   Threads  as of queues. */
-size_t pe_admission_limits(pe_request *request, pe_admission_limit out[PE_ADMISSION_LIMITS]);
+/** The values of RateLimit-Policy and RateLimit: each limit that the request is held to, by requests and
+ * work, key and address; none of a request that was not checked.   Threads  as of queues.
+ * Source   draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
+void pe_admission_write_limits(pe_request *request, pe_buffer *policy, pe_buffer *left);
 
 /**
  * As both, of work that a step does at once: refused, or charged, counted, and the request's price.

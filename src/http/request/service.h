@@ -102,16 +102,4 @@ static inline void pe_service_count(atomic_uint_fast64_t *counter)
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-/** Count units of work that are begun. */
-static inline void pe_service_count_work(pe_service *service, uint64_t units)
-{
-    atomic_fetch_add_explicit(&service->counters.work, units, memory_order_relaxed);
-}
-
-/** Count a reply that tells a problem. */
-static inline void pe_service_count_problem(pe_service *service, pe_status status)
-{
-    pe_service_count(&service->counters.problems[status]);
-}
-
 #endif
