@@ -498,6 +498,11 @@ bool pe_server_is_ready(const pe_server *server)
     return !atomic_load(&server->service.draining) && !atomic_load(&server->service.warming);
 }
 
+int pe_server_port(const pe_server *server)
+{
+    return server->listener[0].socket.port;
+}
+
 void pe_server_judge(pe_server *server)
 {
     pe_metrics_judge(&server->service, &server->invariants);

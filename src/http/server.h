@@ -39,6 +39,9 @@ pe_status pe_server_check(const pe_config *config, pe_problem *why) PE_MUST_CHEC
  * be called every few seconds.   Threads  one at a time. */
 void pe_server_judge(pe_server *server);
 
+/** The port of the first socket (for port 0). */
+int pe_server_port(const pe_server *server);
+
 /** Put to use what settings and files say now, as far as http/reload.h goes; `fresh` is read during
  * the call alone. Errors  those of its rows; then nothing has changed.   Threads  one at a time. */
 pe_status pe_server_reload(pe_server *server, const pe_config *fresh,

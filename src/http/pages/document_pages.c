@@ -231,7 +231,7 @@ static pe_outcome reply_document(pe_request *request, bool make, pe_problem *why
     filling of = {request->service, {request->edition, page, 0}};
     pe_cache_entry *entry = NULL;
     const kept *one = NULL;
-    for (size_t c = 0; one == NULL || one->form.data == NULL; c++) {
+    for (size_t c = 0; c < PE_LEN(codings) && (one == NULL || one->form.data == NULL); c++) {
         pe_cache_entry_unref(entry);
         of.key.coding = codings[c];
         if (!make)
