@@ -17,7 +17,10 @@ static pe_status add_item(const pe_value_reading *to, const json_t *item, size_t
 {
     const bool runs = to->param->kind == PE_KIND_TOKEN_RUNS, pair = runs && json_is_array(item);
     const json_t *name = pair ? json_array_get(item, 0) : item, *length = json_array_get(item, 1);
-    if (!json_is_string(name) || strpbrk(json_string_value(name), ":,") != NULL ||
+    const bool marked = json_is_string(name) && strpbrk(json_string_value(name), ":,") != NULL;
+    if (marked && !runs) /* which is none of the names */
+        return pe_value_choice_text_parse(to, pe_slice_of(json_string_value(name)), why);
+    if (!json_is_string(name) || marked ||
         (pair && (json_array_size(item) != 2 || !json_is_number(length))))
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "item %zu of %s must be %s", i,
                        to->param->name,
