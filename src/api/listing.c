@@ -38,19 +38,6 @@ static void put_default(const pe_param *param, pe_buffer *out)
     }
 }
 
-/* Rows that leave both bounds at 0 have none. */
-static void put_bounds(const pe_param *param, pe_buffer *out)
-{
-    const bool number = param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL ||
-                        param->kind == PE_KIND_REAL_LIST;
-    if (!number || (param->min == 0 && param->max == 0))
-        return;
-    if (isfinite(param->min))
-        pe_json_write_number(out, param->above_min ? "exclusive_minimum" : "minimum", param->min);
-    if (isfinite(param->max))
-        pe_json_write_number(out, "maximum", param->max);
-}
-
 static void put_param(const pe_param *param, const pe_resource *resource, pe_buffer *out)
 {
     pe_json_write_open(out, NULL, "{");
@@ -71,7 +58,14 @@ static void put_param(const pe_param *param, const pe_resource *resource, pe_buf
     if (param->required && param->by_model)
         pe_json_write_text(out, "required_unless", "model");
     put_default(param, out);
-    put_bounds(param, out);
+    /* Rows that leave both bounds at 0 have none. */
+    const bool bounded = (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL ||
+                          param->kind == PE_KIND_REAL_LIST) &&
+                         (param->min != 0 || param->max != 0);
+    if (bounded && isfinite(param->min))
+        pe_json_write_number(out, param->above_min ? "exclusive_minimum" : "minimum", param->min);
+    if (bounded && isfinite(param->max))
+        pe_json_write_number(out, "maximum", param->max);
     if (param->list_max != 0)
         pe_json_write_number(out, "max_items", (double)param->list_max);
     if (param->kind == PE_KIND_REAL_LIST && param->integers_only)

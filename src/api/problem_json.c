@@ -16,17 +16,6 @@ static void put_type(pe_status status, pe_buffer *out)
     pe_json_write_text(out, "type", type);
 }
 
-/* A fragment may hold the characters of a path and '?' (RFC 3986 section 3.5). */
-static void put_pointer(const char *where, pe_buffer *out)
-{
-    pe_buffer fragment = {0};
-    pe_buffer_str(&fragment, "#/");
-    pe_percent_encode(pe_slice_of(where), "-._~!$&'()*+,;=:@/?", &fragment);
-    pe_json_write_text(out, "pointer", pe_buffer_text(&fragment));
-    out->failed |= fragment.failed;
-    pe_buffer_free(&fragment);
-}
-
 /* The detail of one parameter need not begin with its name or place, which stands beside it. */
 static const char *without_name(const char *where, const char *detail)
 {
@@ -43,10 +32,17 @@ static const char *without_name(const char *where, const char *detail)
 static void put_error(const char *where, const char *detail, bool from_json, pe_buffer *out)
 {
     pe_json_write_open(out, NULL, "{");
-    if (from_json)
-        put_pointer(where, out);
-    else
+    if (from_json) {
+        /* A fragment may hold the characters of a path and '?' (RFC 3986 section 3.5). */
+        pe_buffer fragment = {0};
+        pe_buffer_str(&fragment, "#/");
+        pe_percent_encode(pe_slice_of(where), "-._~!$&'()*+,;=:@/?", &fragment);
+        pe_json_write_text(out, "pointer", pe_buffer_text(&fragment));
+        out->failed |= fragment.failed;
+        pe_buffer_free(&fragment);
+    } else {
         pe_json_write_text(out, "parameter", where);
+    }
     pe_json_write_text(out, "detail", without_name(where, detail));
     pe_buffer_str(out, "}");
 }

@@ -267,16 +267,6 @@ static const struct {
     {"layer_type", "layer_type changes no parameter of", ""},
 };
 
-/* A resource of the same encoding that has the parameter, or NULL. */
-static const char *sibling_with(const pe_resource *resource, const char *name)
-{
-    for (size_t r = 0; pe_registry[r] != NULL; r++)
-        if (strcmp(pe_registry[r]->encoding, resource->encoding) == 0 &&
-            pe_params_find(pe_registry[r]->param_sets, name) != NULL)
-            return pe_registry[r]->path;
-    return NULL;
-}
-
 static bool has_word(const char *text, const char *word)
 {
     const size_t length = strlen(word);
@@ -317,7 +307,11 @@ pe_status pe_query_fail_unknown(pe_query *query, bool in_body, const char *where
     if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                        "unknown parameter %.64s, did you mean %s?", name, meant);
-    const char *sibling = sibling_with(resource, name);
+    const char *sibling = NULL; /* of the same encoding, which has it */
+    for (size_t r = 0; pe_registry[r] != NULL && sibling == NULL; r++)
+        if (strcmp(pe_registry[r]->encoding, resource->encoding) == 0 &&
+            pe_params_find(pe_registry[r]->param_sets, name) != NULL)
+            sibling = pe_registry[r]->path;
     const char *advice = strncmp(name, "amp;", 4) == 0 ? "& is written &amp; in HTML alone"
                                                        : pe_suggestion_advice(name);
     if (advice != NULL)

@@ -5,19 +5,10 @@
 
 #include "config/setting.h"
 
-static void print_list(const pe_setting_list *list, pe_buffer *out)
-{
-    pe_buffer_str(out, "[");
-    for (size_t k = 0; k < list->n; k++) {
-        pe_buffer_str(out, k == 0 ? "" : ", ");
-        pe_buffer_json_string(out, list->item[k]);
-    }
-    pe_buffer_str(out, "]");
-}
-
 static void print_value(const pe_settings *settings, const pe_setting_row *row, pe_buffer *out)
 {
     const void *member = pe_setting_member(settings, row);
+    const pe_setting_list *list = member;
     switch (row->kind) {
     case PE_SETTING_INT:
         pe_buffer_format(out, "%" PRId64, *(const int64_t *)member);
@@ -31,7 +22,12 @@ static void print_value(const pe_settings *settings, const pe_setting_row *row, 
         pe_buffer_json_string(out, member);
         break;
     case PE_SETTING_LIST:
-        print_list(member, out);
+        pe_buffer_str(out, "[");
+        for (size_t k = 0; k < list->n; k++) {
+            pe_buffer_str(out, k == 0 ? "" : ", ");
+            pe_buffer_json_string(out, list->item[k]);
+        }
+        pe_buffer_str(out, "]");
         break;
     }
 }
@@ -86,18 +82,13 @@ void pe_config_print_over(const pe_config *config, const pe_config *fresh,
 {
     pe_buffer_str(out, "{");
     for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++)
-        print_row(applies(row->name) ? fresh : config, row, out);
+        print_row(fresh != NULL && applies(row->name) ? fresh : config, row, out);
     pe_buffer_str(out, "\n}\n");
-}
-
-static bool applies_to_none(const char *name PE_UNUSED)
-{
-    return false;
 }
 
 void pe_config_print(const pe_config *config, pe_buffer *out)
 {
-    pe_config_print_over(config, config, applies_to_none, out);
+    pe_config_print_over(config, NULL, NULL, out);
 }
 
 void pe_config_help(pe_buffer *out)

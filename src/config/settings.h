@@ -245,7 +245,7 @@ int pe_config_flag_width(int n_arguments, char **arguments);
 /** JSON: {"port": {"value": 8080, "source": "default", "min": 0, ..., "help": ...}, ...}, which is
  * a valid file, too. */
 void pe_config_print(const pe_config *config, pe_buffer *out);
-/** The same, with the settings that applies(name) taken from `fresh`. */
+/** The same, with the settings that applies(name) taken from `fresh`, unless that is NULL. */
 void pe_config_print_over(const pe_config *config, const pe_config *fresh,
                           bool (*applies)(const char *name), pe_buffer *out);
 /** One line per flag for `posenc help`. */

@@ -35,16 +35,6 @@ static bool is_all_types(const json_t *object)
     return any;
 }
 
-/* Does the configuration list this type of layers? Without a list, names of attention are such. */
-static bool is_layer_type(const pe_reader *reader, const char *name)
-{
-    const json_t *types = pe_reader_member(reader, "layer_types");
-    const char *end = strstr(name, "_attention");
-    if (types == NULL)
-        return end != NULL && strcmp(end, "_attention") == 0;
-    return pe_type_lists(types, name);
-}
-
 /* Has the class types of layers at all? Then a row tells of them, or the configuration does. */
 static bool has_layer_types(const pe_reader *reader)
 {
@@ -68,9 +58,13 @@ bool pe_dictionary_is_by_type(const pe_reader *reader, const json_t *object)
     const char *key;
     json_t *value;
     bool listed = false;
+    /* Does the configuration list a type of layers? Without a list, names of attention are such. */
+    const json_t *types = pe_reader_member(reader, "layer_types");
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        listed |= json_is_object(value) && is_layer_type(reader, key);
+        const char *end = strstr(key, "_attention");
+        const bool named = types == NULL && end != NULL && strcmp(end, "_attention") == 0;
+        listed |= json_is_object(value) && (named || pe_type_lists(types, key));
     }
     return is_all_types(object) || (listed && has_layer_types(reader));
 }

@@ -60,12 +60,10 @@ static bool begins(const char *its, const char *typed)
 /* The same without the marks between numbers. */
 static bool begins_stripped(const char *its, const char *typed)
 {
-    char stripped[2][PE_MODEL_NAME_BYTES];
-    snprintf(stripped[0], sizeof stripped[0], "%s", its);
-    snprintf(stripped[1], sizeof stripped[1], "%s", typed);
-    pe_model_name_strip(stripped[0]);
-    pe_model_name_strip(stripped[1]);
-    return strncmp(stripped[0], stripped[1], strlen(stripped[1])) == 0;
+    char one[PE_MODEL_NAME_BYTES], other[PE_MODEL_NAME_BYTES];
+    pe_model_name_strip(its, one);
+    pe_model_name_strip(typed, other);
+    return strncmp(one, other, strlen(other)) == 0;
 }
 
 static bool contains(const char *its, const char *typed)

@@ -47,7 +47,7 @@ bool pe_model_name_fold(const char *name, char out[PE_MODEL_NAME_BYTES]);
 size_t pe_model_name_shared(const char *one, const char *other);
 
 /** Drop the marks between the numbers of a folded name: "llama3.1-8b" becomes "llama318b". */
-void pe_model_name_strip(char *folded);
+void pe_model_name_strip(const char *folded, char out[PE_MODEL_NAME_BYTES]);
 
 #define PE_MODEL_SEARCH_RANKS 5
 

@@ -109,11 +109,11 @@ size_t pe_model_name_shared(const char *one, const char *other)
     return n;
 }
 
-void pe_model_name_strip(char *folded)
+void pe_model_name_strip(const char *folded, char out[PE_MODEL_NAME_BYTES])
 {
     size_t used = 0;
-    for (const char *at = folded; *at != '\0'; at++)
-        if (strchr("-.", *at) == NULL)
-            folded[used++] = *at;
-    folded[used] = '\0';
+    for (; *folded != '\0'; folded++)
+        if (strchr("-.", *folded) == NULL)
+            out[used++] = *folded;
+    out[used] = '\0';
 }

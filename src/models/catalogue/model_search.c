@@ -36,16 +36,6 @@ static unsigned place_of(const char *text, const char *word)
     return compared < written ? compared : written;
 }
 
-static unsigned best_place(const char *const titles[2], const char *organization, const char *word)
-{
-    unsigned best = place_of(organization, word) + 1;
-    for (size_t t = 0; t < 2; t++) {
-        const unsigned place = place_of(titles[t], word);
-        best = place < best ? place : best;
-    }
-    return best;
-}
-
 size_t pe_model_search_rank(pe_slice words, const char *const titles[2], const char *organization)
 {
     size_t sum = 0;
@@ -55,7 +45,11 @@ size_t pe_model_search_rank(pe_slice words, const char *const titles[2], const c
         if (next.bytes >= sizeof word)
             return PE_MODEL_SEARCH_RANKS;
         snprintf(word, sizeof word, "%.*s", (int)next.bytes, next.text);
-        const unsigned place = next.bytes > 0 ? best_place(titles, organization, word) : BEGINNING;
+        unsigned place = next.bytes > 0 ? place_of(organization, word) + 1 : BEGINNING;
+        for (size_t t = 0; next.bytes > 0 && t < 2; t++) {
+            const unsigned own = place_of(titles[t], word);
+            place = own < place ? own : place;
+        }
         if (place == NOWHERE)
             return PE_MODEL_SEARCH_RANKS;
         sum += place;
