@@ -224,6 +224,7 @@ static bool verify_alone(pe_search *s, pe_claim *part, pe_report *out)
     context.draws = false;
     const pe_status status = pe_verify(part, &context, out, s->why);
     s->work += out->work;
+    s->report->computed += out->computed;
     s->report->hypotheses += out->hypotheses;
     return status == PE_INVALID_PARAMETER || pe_attempts_did(s, status);
 }

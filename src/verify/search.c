@@ -108,6 +108,12 @@ static bool has_none(const pe_search *s)
     return !has_conventions(s);
 }
 
+/* So few, that no two mistakes at once are looked for. */
+static bool has_few_strays(const pe_search *s)
+{
+    return has_width(s) && !pe_strays_are_many(s);
+}
+
 /* A value that makes the claim as wide, and what else is mistaken. */
 static void explain_values(pe_search *s, pe_guess *guess)
 {
@@ -128,6 +134,7 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_attempts_values, .applies = has_none},
     {.try = explain_values, .applies = has_other_width},
     {.try = pe_explain_try, .applies = has_none, .even_found = true},
+    {.try = pe_strays_try, .applies = has_few_strays},
     {.try = pe_explain_numbers},
     {.try = pe_explain_two},
     {.try = pe_explain_values},
@@ -220,13 +227,15 @@ static pe_status verify(pe_upload_view *view, const pe_verify_context *context, 
                         pe_problem *why)
 {
     pe_problem of_step;
+    pe_verify_context counted = *context;
+    counted.computed = &report->computed;
     pe_search s = {.whole = view,
                    .view = view,
                    .bounds = context->bounds,
                    .report = report,
                    .why = &of_step,
                    .failure = why};
-    PE_TRY(pe_guess_make(view->claim, context, &s.claim, why));
+    PE_TRY(pe_guess_make(view->claim, &counted, &s.claim, why));
     if (view->permuted)
         pe_guess_tell(&s.claim, &permuted, 0, 0);
     report->bands_of = view->layout != NULL ? "pairs" : "rows";
@@ -296,6 +305,7 @@ static pe_status verify_as_others(pe_claim *claim, const pe_verify_context *cont
         rename_waves(name);
     }
     out->work += status == PE_OK ? report.work : 0;
+    out->computed += status == PE_OK ? report.computed : 0;
     pe_verify_report_free(status == PE_OK ? &report : out);
     return status;
 }

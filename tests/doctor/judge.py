@@ -13,6 +13,7 @@ import numpy as np
 import rows
 
 SHOWN = ("cause", "code", "sentence", "rule", "remedy")
+ENOUGH = 40  # evaluations of the whole table
 COLUMNS = ("shown", "detected", "first", "three", "fact", "unknown", "refused")
 
 
@@ -107,7 +108,7 @@ def wrong(case, marks):
 
 class Tally:
     def __init__(self):
-        self.counts, self.seconds = collections.Counter(), []
+        self.counts, self.seconds, self.evaluations = collections.Counter(), [], [(0, "")]
 
     def add(self, case, marks, seconds):
         self.seconds.append(seconds)
@@ -135,8 +136,10 @@ def run(binary, cases, verbose=False, keep=None):
                 raise SystemExit(f"openapi.yaml does not list {others}, which {case.kind} is told as")
             marks = judged(case, status, answer)
             why = wrong(case, marks)
+            evaluations = answer.get("search", {}).get("evaluations", 0)
             for name in (case.family, "all"):
                 tallies[name].add(case, marks, seconds)
+                tallies[name].evaluations.append((evaluations, case.kind))
             if verbose and why:
                 print(f"{why}: {case.family}: {case.kind}: {said(status, answer)}", flush=True)
             if keep is not None:
@@ -153,3 +156,7 @@ def table(tallies):
           + " correct alarms  away     ms    max")
     for name in sorted(tallies, key=lambda name: (name == "all", name)):
         print(f"{name:{wide}s} {tallies[name].row()}")
+    counted = sorted(tallies["all"].evaluations)
+    above = sum(times > ENOUGH for times, _ in counted)
+    print(f"evaluations of the whole table: median {counted[len(counted) // 2][0]:.0f}, {above} of {len(counted)} above {ENOUGH},"
+          f" the worst {counted[-1][0]:.0f} ({counted[-1][1]})")

@@ -387,6 +387,8 @@ static void write_search(const pe_report *report, pe_buffer *out)
 {
     pe_json_write_open(out, "search", "{");
     pe_json_write_count(out, "hypotheses", report->hypotheses);
+    if (report->strays.compared > 0)
+        number(out, "evaluations", (double)report->computed / (double)report->strays.compared);
     pe_json_write_truth(out, "pairs_tried", report->pairs_tried);
     if (report->sampled > 0)
         pe_json_write_count(out, "sampled_positions", report->sampled);

@@ -537,6 +537,7 @@ const double *pe_expect_got(pe_expect *expect, size_t row)
 pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out, pe_problem *why)
 {
     *out = expect->row;
+    pe_guess_count(expect->guess, pe_upload_view_row_width(expect->view, row));
     return expect->view->layout != NULL ? pair_row(expect, row, why)
                                         : pe_expect_plain_row(expect, row, why);
 }

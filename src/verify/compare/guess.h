@@ -103,6 +103,13 @@ typedef struct pe_fault {
         .fault.name = PE_NAME(NAME), __VA_ARGS__                                                   \
     }
 
+/** So many elements were computed of it. */
+static inline void pe_guess_count(const pe_guess *guess, size_t elements)
+{
+    if (guess->context->computed != NULL)
+        *guess->context->computed += elements;
+}
+
 /** The claim without any fault. */
 pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context, pe_guess *out,
                         pe_problem *why) PE_MUST_CHECK;

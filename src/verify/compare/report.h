@@ -142,6 +142,7 @@ typedef struct pe_report {
     size_t sampled; /* positions in which faults were looked for; 0: all. Findings hold for all, */
     size_t sampled_of; /* unless this is not 0: then for those of so many rows */
     size_t work;       /* elements, roughly, that were computed to find them, beside the claim's */
+    size_t computed;   /* elements, those of the claim included */
     bool complete;     /* false: max_work or given_up ended the search */
     char *parameters;  /* owned: canonical JSON of the claim */
     bool in_parts;     /* some heads alone are as claimed: their reading is none of all */

@@ -45,6 +45,7 @@ static bool follows(const pe_sequence *p)
         differs |= !(fabs(x - of->claimed[e]) <= 0x1p-18 * size);
     }
     pe_numbers_spend(of, e - p->from);
+    pe_guess_count(of->claim, e - p->from);
     return same && differs;
 }
 
@@ -177,6 +178,7 @@ static void find_behind(const pe_sequence *first)
     for (size_t e = 0; e < plain.elements; e++)
         made[e] = at_law(first, e, first->of->claimed[e], &(double){0});
     pe_numbers_spend(&plain, plain.elements);
+    pe_guess_count(plain.claim, plain.elements);
     plain.claimed = made;
     plain.before = &cause;
     plain.first = first;

@@ -107,6 +107,7 @@ static bool mark(const pe_beside *b, bits *out)
         bit = out->bit[p] != 0 ? bit << 1 : bit;
         for (size_t r = 0; r < b->rows && out->bit[p] != 0; r++) {
             pe_yield_spend(ELEMENT_WORK * b->width);
+            pe_guess_count(b->guess, b->width);
             for (size_t c = 0; c < b->width && out->bit[p] != 0; c++) {
                 uint64_t *at = &out->of[r * b->width + c];
                 *at |= pe_patterns_is_near(p, b, r, c) ? out->bit[p] : 0;

@@ -66,9 +66,10 @@ typedef struct pe_verify_context {
     struct pe_tables *tables;
     const pe_limits *limits; /* of each plan */
     const pe_verify_limits *bounds;
-    bool draws;   /* the report shall have its difference */
-    bool glances; /* what is mostly something else is not compared to its end */
-    bool sampled; /* the claim is of some rows of a larger table: findings tell no positions */
+    size_t *computed; /* raised by each element that is computed, of a guess, a law or a pattern */
+    bool draws;       /* the report shall have its difference */
+    bool glances;     /* what is mostly something else is not compared to its end */
+    bool sampled;     /* the claim is of some rows of a larger table: findings tell no positions */
 } pe_verify_context;
 
 /** The first element, row by row, that is not what was claimed. */
