@@ -16,7 +16,9 @@ want(table?.cos?.shape.join() === '2,4' && table?.attention_factor === 1, 'a tab
 const same = (await POST('/v1/rope/table', { body: { head_dim: 8, positions: '0:2' } })).data;
 want(JSON.stringify(same) === JSON.stringify(table), 'the same table by POST');
 const one = (await GET('/v1/sinusoidal', { params: { query: { d_model: 4, positions: '0:3' } } })).data;
-want(one?.shape.join() === '3,4', 'one tensor');
+// Nested arrays of as many axes as the shape has, or text in base64: who asks knows which.
+const rows = one?.data as number[][];
+want(one?.shape.join() === '3,4' && rows[0]?.join() === '0,1,0,1', 'one tensor');
 const rotated = (await POST('/v1/rope/rotate', { body: { vectors: [[1, 0]], positions: [0] } })).data;
 want(JSON.stringify(rotated?.data) === '[[1,0]]', 'a transform');
 const slopes = (await GET('/v1/alibi/slopes', { params: { query: { num_heads: 8 } } })).data;
