@@ -18,71 +18,7 @@ static bool is_constant(const pe_beside *b, pe_pattern_place at)
     return b->rows > 1 && pe_beside_got(b, at.row, at.column) == b->got[0];
 }
 
-/* ---- places ---- */
-
-/* Of 2h columns: one of those that alternate, among halves that follow each other; and back. */
-static size_t in_halves(size_t column, size_t h)
-{
-    return column / 2 + column % 2 * h;
-}
-
-static size_t in_pairs(size_t column, size_t h)
-{
-    return column % h * 2 + column / h;
-}
-
-/* ---- the wrong waves, the wrong channels ---- */
-
-static size_t other_layout(const pe_beside *b, size_t pair, bool second)
-{
-    if (b->at.stride == 2)
-        return (2 * pair + second) % b->pairs;
-    return (pair + (second ? b->pairs : 0)) / 2;
-}
-
-static size_t permuted_channel(const pe_beside *b, size_t channel)
-{
-    return channel >= 2 * b->pairs ? channel
-           : b->at.stride == 2     ? in_halves(channel, b->pairs)
-                                   : in_pairs(channel, b->pairs);
-}
-
-static size_t permuted_back(const pe_beside *b, size_t channel)
-{
-    return channel >= 2 * b->pairs ? channel
-           : b->at.stride == 2     ? in_pairs(channel, b->pairs)
-                                   : in_halves(channel, b->pairs);
-}
-
-/* Channels i and i + head_dim/2 are a pair, though fewer are turned. */
-static bool apart(const pe_beside *b, size_t column, pe_pattern_turn *out)
-{
-    const size_t half = b->width / 2;
-    *out = (pe_pattern_turn){column % half, (column + half) % b->width, column >= half};
-    return b->width % 2 == 0 && b->pairs < half && out->pair < b->pairs;
-}
-
-/* Each half of the channels is a head of its own: it has every other frequency. */
-static bool in_blocks(const pe_beside *b, size_t column, pe_pattern_turn *out)
-{
-    const size_t block = b->pairs, half = block / 2, within = column % block;
-    if (block % 2 != 0 || b->at.stride != 1 || column >= 2 * block)
-        return false;
-    *out = (pe_pattern_turn){2 * (within % half), column - within + (within + half) % block,
-                             within >= half};
-    return true;
-}
-
-/* Channel c is turned as c + 1 should be. */
-static bool one_on(const pe_beside *b, size_t column, pe_pattern_turn *out)
-{
-    const size_t n = 2 * b->pairs, at = (column + 1) % n;
-    const bool neighbours = b->at.stride == 2;
-    const size_t partner = neighbours ? at ^ 1 : (at + b->pairs) % n;
-    *out = (pe_pattern_turn){neighbours ? at / 2 : at % b->pairs, (partner + n - 1) % n,
-                             neighbours ? at % 2 == 1 : at >= b->pairs};
-    return column < n;
-}
+/* ---- whole rows, bytes ---- */
 
 /* Its length is 1 then, or its mean square. */
 static bool is_normalized(const pe_beside *b, pe_pattern_place at)
@@ -113,8 +49,6 @@ static bool goes_on(const pe_beside *b, pe_pattern_place at)
     return fabs(pe_beside_got(b, at.row, at.column) - x) <=
            2 * (b->slack[at.row * b->width + at.column] + pe_beside_rounding(b, x));
 }
-
-/* ---- bytes ---- */
 
 /* Sent as one type of 16 bits, or kept in a wider one afterwards. */
 static double misread(pe_dtype as, pe_dtype really, double got)
@@ -164,6 +98,20 @@ static bool is_cut(const pe_beside *b, pe_pattern_place at)
 #define ITEM "(row % item)" /* among the rows of its item */
 #define MIXED                                                                                      \
     "heads > 1 ? row - " ITEM " + " ITEM " % (item/by)*by + floor(" ITEM "/(item/by)) : none"
+
+/* Of a channel of 2 pairs: its partner; its place where neighbours become halves, and back; and the pair of
+ * the other layout. */
+#define TURNS        "(column < 2*pairs ? pair : none)"
+#define PARTNER      "(column + (second ? -1 : 1)*(stride == 2 ? 1 : pairs))"
+#define IN_HALVES(C) "(floor(" C "/2) + " C " % 2*pairs)"
+#define IN_PAIRS(C)  "(" C " % pairs*2 + floor(" C "/pairs))"
+#define TO(C)        "(stride == 2 ? " IN_HALVES(C) " : " IN_PAIRS(C) ")"
+#define BACK(C)      "(stride == 2 ? " IN_PAIRS(C) " : " IN_HALVES(C) ")"
+#define OTHER_PAIR   "(stride == 2 ? (2*pair + second) % pairs : floor((pair + second*pairs)/2))"
+/* In blocks of `pairs` channels, each a head of its own; and one channel on, among 2 pairs. */
+#define WITHIN  "column % pairs"
+#define NEXT    "((column + 1) % (2*pairs))"
+#define NEXT_OF "(stride == 2 ? " NEXT " + 1 - 2*(" NEXT " % 2) : (" NEXT " + pairs) % (2*pairs))"
 
 const pe_pattern pe_pattern_rows[] = {
     PE_ROW(elements_zero, .of = PE_EITHER, .made = {"0", "0"}, .unpaired = PE_ZERO),
@@ -279,18 +227,29 @@ const pe_pattern pe_pattern_rows[] = {
                "vectors of other heads and tokens were rotated: axes (seq_axis) were reshaped, "
                "not transposed",
            .of = PE_VECTORS, .from = {MIXED, "column"}, .of_inputs = true, TURNED),
-    PE_ROW(pairs_apart, .of = PE_VECTORS, .turn_of = apart),
-    PE_ROW(heads_halved, .of = PE_VECTORS, .turn_of = in_blocks),
-    PE_ROW(pairs_shifted, .of = PE_VECTORS, .turn_of = one_on),
+    PE_ROW(pairs_apart, .of = PE_VECTORS,
+           .turn = {"n % 2 == 0 && 2*pairs < n && column % (n/2) < pairs ? column % (n/2) : none",
+                    "column", "(column + n/2) % n", "column >= n/2"}),
+    PE_ROW(heads_halved, .of = PE_VECTORS,
+           .turn = {"pairs % 2 == 0 && stride == 1 && column < 2*pairs ? " WITHIN
+                    " % (pairs/2)*2 : none",
+                    "column", "column - " WITHIN " + (" WITHIN " + pairs/2) % pairs",
+                    WITHIN " >= pairs/2"}),
+    PE_ROW(pairs_shifted, .of = PE_VECTORS,
+           .turn = {"column >= 2*pairs ? none : stride == 2 ? floor(" NEXT "/2) : " NEXT " % pairs",
+                    "column", "(" NEXT_OF " - 1) % (2*pairs)",
+                    "stride == 2 ? " NEXT " % 2 : " NEXT " >= pairs"}),
     PE_ROW(vectors_normalized, .of = PE_VECTORS, .is_so = is_normalized, .of_any_size = true),
     PE_ROW(ladder_goes_on, .of = PE_TABLES, .is_so = goes_on, .of_copies = true),
-    PE_ROW(waves_repeated, .of = PE_VECTORS, .wave_of = other_layout, TURNED),
-    PE_ROW(channels_permuted, .of = PE_VECTORS, .channel_of = permuted_channel, TURNED),
+    PE_ROW(waves_repeated, .of = PE_VECTORS,
+           .turn = {"column < 2*pairs ? " OTHER_PAIR " : none", "column", PARTNER, "second"}),
+    PE_ROW(channels_permuted, .of = PE_VECTORS,
+           .turn = {TURNS, TO("column"), TO(PARTNER), "second"}),
     PE_ROW(channels_permuted,
            .fault.rule =
                "channels were permuted from one layout to the other (half, interleaved) before "
                "they were turned",
-           .of = PE_VECTORS, .channel_of = permuted_back, TURNED),
+           .of = PE_VECTORS, .turn = {TURNS, BACK("column"), BACK(PARTNER), "second"}),
     PE_ROW(elements_cut, .of = PE_TABLES, .is_so = is_cut),
     PE_ROW(misread_type, .of = PE_EITHER, .reread = bits_of_bfloat16),
     PE_ROW(misread_type, .fault.rule = "bits of float16 were read as another type: as bfloat16",

@@ -62,23 +62,30 @@ static const pe_term of_waves[] = {WAVE("c", cosine),    WAVE("s", sine),      W
                                    WAVE("A", amplitude), WAVE("w", frequency), WAVE("step", step),
                                    WAVE("a", a),         WAVE("b", b),         {0}};
 static const pe_term of_places[] = {
-    PLACE(row),  PLACE(column), PLACE(rows), PLACE(n),     PLACE(pair), PLACE(pairs), PLACE(stride),
-    PLACE(line), PLACE(inner),  PLACE(item), PLACE(heads), PLACE(by),   PLACE(late),  {0}};
+    PLACE(row),   PLACE(column), PLACE(rows),   PLACE(n),    PLACE(pair),
+    PLACE(pairs), PLACE(second), PLACE(stride), PLACE(line), PLACE(inner),
+    PLACE(item),  PLACE(heads),  PLACE(by),     PLACE(late), {0}};
+
+static bool read_each(const pe_term *terms, const char *const *text, size_t n, pe_equation *out)
+{
+    bool read = true;
+    for (size_t k = 0; k < n && read; k++)
+        read = text[k] == NULL || pe_equation_read(text[k], terms, NULL, NULL, NULL, &out[k]);
+    return read;
+}
 
 static bool read_equations(pe_beside *b)
 {
-    bool read = true;
-    const size_t n = 2 * pe_pattern_rows_n;
-    b->made = calloc(2 * n, sizeof *b->made);
-    b->from = b->made + n;
-    for (size_t k = 0; k < n && read && b->made != NULL; k++) {
-        const pe_pattern *p = &pe_pattern_rows[k / 2];
-        if (p->made[k % 2] != NULL)
-            read = pe_equation_read(p->made[k % 2], of_waves, NULL, NULL, NULL, &b->made[k]);
-        if (read && p->from[k % 2] != NULL)
-            read = pe_equation_read(p->from[k % 2], of_places, NULL, NULL, NULL, &b->from[k]);
-    }
-    return read && b->made != NULL;
+    const size_t n = pe_pattern_rows_n;
+    b->made = calloc(8 * n, sizeof *b->made);
+    b->from = b->made + 2 * n;
+    b->turn = b->from + 2 * n;
+    bool read = b->made != NULL;
+    for (size_t p = 0; p < n && read; p++)
+        read = read_each(of_waves, pe_pattern_rows[p].made, 2, &b->made[2 * p]) &&
+               read_each(of_places, pe_pattern_rows[p].from, 2, &b->from[2 * p]) &&
+               read_each(of_places, pe_pattern_rows[p].turn, 4, &b->turn[4 * p]);
+    return read;
 }
 
 static double element_of(const pe_beside *b, size_t pattern, const pe_pattern_wave *x, bool second)
@@ -86,25 +93,31 @@ static double element_of(const pe_beside *b, size_t pattern, const pe_pattern_wa
     return pe_equation_at(&b->made[2 * pattern + second], x, 0);
 }
 
-/* Where the element that stands in place *at comes from, of n columns. False: from nowhere. */
-static bool find_from(const pe_beside *b, size_t pattern, size_t n, pe_pattern_place *at)
+static pe_pattern_names names_of(const pe_beside *b, size_t n, const pe_pattern_place *at)
 {
     const pe_upload_view *view = b->view;
     const size_t inner = view->inner > 1 ? b->heads : view->batch_tokens;
     const size_t pair = b->pair[at->column];
-    const pe_pattern_names of = {.row = (double)at->row,
-                                 .column = (double)at->column,
-                                 .rows = (double)b->rows,
-                                 .n = (double)n,
-                                 .pair = (double)pair,
-                                 .pairs = (double)b->pairs,
-                                 .stride = (double)b->at.stride,
-                                 .line = (double)(view->batch_tokens * view->inner),
-                                 .inner = (double)view->inner,
-                                 .item = (double)(view->batch_tokens * b->heads),
-                                 .heads = (double)b->heads,
-                                 .by = (double)inner,
-                                 .late = (double)b->late};
+    return (pe_pattern_names){.row = (double)at->row,
+                              .column = (double)at->column,
+                              .rows = (double)b->rows,
+                              .n = (double)n,
+                              .pair = (double)pair,
+                              .pairs = (double)b->pairs,
+                              .second = b->second[at->column],
+                              .stride = (double)b->at.stride,
+                              .line = (double)(view->batch_tokens * view->inner),
+                              .inner = (double)view->inner,
+                              .item = (double)(view->batch_tokens * b->heads),
+                              .heads = (double)b->heads,
+                              .by = (double)inner,
+                              .late = (double)b->late};
+}
+
+/* Where the element that stands in place *at comes from, of n columns. False: from nowhere. */
+static bool find_from(const pe_beside *b, size_t pattern, size_t n, pe_pattern_place *at)
+{
+    const pe_pattern_names of = names_of(b, n, at);
     const double row = pe_equation_at(&b->from[2 * pattern], &of, 0);
     const double column = pe_equation_at(&b->from[2 * pattern + 1], &of, 0);
     if (!(row >= 0 && column >= 0))
@@ -117,20 +130,14 @@ static bool find_from(const pe_beside *b, size_t pattern, size_t n, pe_pattern_p
 static double number_at(size_t pattern, const pe_beside *b, pe_pattern_place at, size_t of,
                         double more)
 {
-    const pe_pattern *p = &pe_pattern_rows[pattern];
     const pe_geometry *g = &b->at;
     const size_t pair = b->pair[at.column];
-    const bool second = b->second[at.column];
-    pe_pattern_wave x =
-        wave_at(b, at.row, p->wave_of != NULL ? p->wave_of(b, pair, second) : pair, more);
+    pe_pattern_wave x = wave_at(b, at.row, pair, more);
     if (b->view->rotated) {
-        size_t first = g->cos_at + pair * g->stride, other = g->sin_at + pair * g->stride;
-        first = p->channel_of != NULL ? p->channel_of(b, first) : first;
-        other = p->channel_of != NULL ? p->channel_of(b, other) : other;
-        x.a = pe_upload_view_at(b->view, true, of, first);
-        x.b = pe_upload_view_at(b->view, true, of, other);
+        x.a = pe_upload_view_at(b->view, true, of, g->cos_at + pair * g->stride);
+        x.b = pe_upload_view_at(b->view, true, of, g->sin_at + pair * g->stride);
     }
-    return element_of(b, pattern, &x, second);
+    return element_of(b, pattern, &x, b->second[at.column]);
 }
 
 static bool is_unpaired(const pe_pattern *p, const pe_beside *b, pe_pattern_place at)
@@ -141,16 +148,23 @@ static bool is_unpaired(const pe_pattern *p, const pe_beside *b, pe_pattern_plac
                                        : pe_beside_is_claimed(b, at.row, at.column);
 }
 
-static bool is_apart(const pe_pattern *p, const pe_beside *b, pe_pattern_place at)
+static bool is_turned(size_t pattern, const pe_beside *b, pe_pattern_place at)
 {
-    pe_pattern_turn turn;
+    const pe_pattern_names names = names_of(b, b->width, &at);
+    double of[4]; /* wave, own, other, second */
+    const double below[4] = {(double)b->pairs, (double)b->width, (double)b->width, 2};
+    bool turns = true;
+    for (size_t k = 0; k < PE_LEN(of); k++) {
+        of[k] = pe_equation_at(&b->turn[4 * pattern + k], &names, 0);
+        turns &= of[k] >= 0 && of[k] < below[k];
+    }
     const double got = pe_beside_got(b, at.row, at.column);
-    const double own = pe_beside_input(b, at.row, at.column);
-    if (!p->turn_of(b, at.column, &turn))
-        return got == own;
-    const pe_pattern_wave w = wave_at(b, at.row, turn.pair, 0);
-    const double other = pe_beside_input(b, at.row, turn.partner);
-    const double x = own * w.cosine + (turn.second ? other : -other) * w.sine;
+    if (!turns)
+        return got == pe_beside_input(b, at.row, at.column);
+    const pe_pattern_wave w = wave_at(b, at.row, (size_t)of[0], 0);
+    const double own = pe_beside_input(b, at.row, (size_t)of[1]);
+    const double other = pe_beside_input(b, at.row, (size_t)of[2]);
+    const double x = own * w.cosine + (of[3] != 0 ? other : -other) * w.sine;
     const double size = fabs(own) + fabs(other);
     return fabs(got - x) <= 0x1p-16 * size + 4 * pe_beside_rounding(b, size);
 }
@@ -259,7 +273,7 @@ bool pe_patterns_is_near(size_t pattern, const pe_beside *b, size_t row, size_t 
     return p->is_so != NULL     ? p->is_so(b, at)
            : p->steps.scale > 0 ? is_quantised(&p->steps, b, at)
            : p->from[0] != NULL ? is_from(pattern, b, at)
-           : p->turn_of != NULL ? is_apart(p, b, at)
+           : p->turn[0] != NULL ? is_turned(pattern, b, at)
                                 : is_made(pattern, b, at);
 }
 

@@ -28,7 +28,8 @@ typedef struct pe_beside {
     double *frequency;             /* [pairs] */
     double amplitude, roundoff;    /* roundoff: of the upload's type */
     size_t late;                   /* columns between where elements stand and belong; 0: none */
-    pe_equation *made, *from;      /* [patterns][2] owned by made */
+    pe_equation *made, *from;      /* [patterns][2] owned by made, as what follows */
+    pe_equation *turn;             /* [patterns][4] */
 } pe_beside;
 
 /** *made is false where the guess has not the upload's shape. */
@@ -72,12 +73,6 @@ typedef struct pe_pattern_wave {
     double a, b;            /* of tables 1 and 0 */
 } pe_pattern_wave;
 
-/** How a channel of a vector is turned: by which pair's wave, with which other channel. */
-typedef struct pe_pattern_turn {
-    size_t pair, partner;
-    bool second; /* of its pair */
-} pe_pattern_turn;
-
 typedef struct pe_pattern_place {
     size_t row, column;
 } pe_pattern_place;
@@ -85,7 +80,7 @@ typedef struct pe_pattern_place {
 /** What equations of places name: a place among rows and n columns. A line has the rows of one head and
  * item, `inner` on from token to token; an item all its rows, of which neighbours are `by`. */
 typedef struct pe_pattern_names {
-    double row, column, rows, n, pair, pairs, stride, line, inner, item, heads, by, late;
+    double row, column, rows, n, pair, pairs, second, stride, line, inner, item, heads, by, late;
 } pe_pattern_names;
 
 /** x was kept as round(scale x + zero) from least to most; scale 0: none. */
@@ -102,11 +97,9 @@ typedef struct pe_pattern {
     const char *from[2];
     /** Or: the uploaded element as it should have been read: bytes of all elements are the same. */
     double (*reread)(pe_dtype dtype, double got);
-    /** Of a vector: which pair's wave turns a channel, or which channel is turned instead. */
-    size_t (*wave_of)(const pe_beside *b, size_t pair, bool second);
-    size_t (*channel_of)(const pe_beside *b, size_t channel);
-    /** Or: how it is turned in another layout. False: it passes. */
-    bool (*turn_of)(const pe_beside *b, size_t column, pe_pattern_turn *out);
+    /** Or: a channel of a vector is own c - other s, or own c + other s where it is the second of its
+     * pair: by the wave of which pair (none: it passes), its own channel, the other one, is it second? */
+    const char *turn[4];
     /** Or: is the element so? */
     bool (*is_so)(const pe_beside *b, pe_pattern_place at);
     /** Or: it is one of these integers, or what they stand for. */
