@@ -305,8 +305,8 @@ class Case:
 
 
 def pattern(cause):
-    """Of `a|b`, either will do."""
-    return "|".join(WORDS[name] for name in cause.split("|"))
+    """Of `a|b`, either will do. What is none of WORDS is a name of a fault."""
+    return "|".join(WORDS.get(name, name) for name in cause.split("|"))
 
 
 def plain_text(value):
