@@ -143,7 +143,7 @@ static pe_status problem_of(const json_t *problem, pe_problem *why)
 
 /* ---- asking ---- */
 
-/* Leaves the body of the answer to pe_client_read. A problem is told with all mistakes. */
+/* Leaves the body of the answer to pe_client_read. A problem is reported with all mistakes. */
 static pe_status ask(pe_asking *asking, const pe_client_request *request, pe_client *out)
 {
     pe_own_server *own = &asking->own;

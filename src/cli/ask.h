@@ -21,7 +21,7 @@ typedef struct pe_own_server {
     int fd;            /* of the last request, or -1 */
 } pe_own_server;
 
-/** A command under way. What fails is told at the end; the functions below do nothing after it, and
+/** A command under way. What fails is reported at the end; the functions below do nothing after it, and
  * give an empty text, or NULL. */
 typedef struct pe_asking {
     const pe_command *command;

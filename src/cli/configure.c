@@ -91,7 +91,7 @@ int pe_cli_print(pe_buffer *text)
     return pe_cli_fail("output_failed", &why);
 }
 
-/* What a server would give up here is told by giving it up. */
+/* What a server would give up here is found out by giving it up. */
 static pe_status try_sandbox(const pe_config *config, pe_buffer *text, pe_problem *why)
 {
     pe_sandbox_plan plan;

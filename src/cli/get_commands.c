@@ -106,7 +106,7 @@ void pe_ask_request(pe_asking *asking)
     pe_buffer_free(&path);
 }
 
-/* What is no file may be a model's name: then what the catalogue has of it is told. */
+/* What is no file may be a model's name: then what the catalogue has of it is shown. */
 void pe_ask_resolve(pe_asking *asking)
 {
     char path[TARGET_MAX];

@@ -131,7 +131,7 @@ static pe_status reload_all(reconfiguration *reload, pe_server *server, pe_probl
 static void reconfigure(reconfiguration *reload, pe_server *server)
 {
     pe_problem why;
-    const bool ready = pe_server_is_ready(server); /* else the manager is told later */
+    const bool ready = pe_server_is_ready(server); /* else the manager is notified later */
     if (ready) {                                   /* the manager wants the time beside it */
         char state[64];
         snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%lld",

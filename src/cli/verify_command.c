@@ -268,7 +268,7 @@ static void take_names(pe_arguments *arguments)
         else
             arguments->word[arguments->n_words++] = word;
     }
-    arguments->n_words += arguments->n_words == 0; /* the first is told to be no file */
+    arguments->n_words += arguments->n_words == 0; /* the first is reported as no file */
 }
 
 void pe_ask_verify(pe_asking *asking)

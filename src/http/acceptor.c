@@ -74,7 +74,7 @@ static bool drop_silent(const pe_acceptor *acceptor, pe_place place)
 }
 
 /* After one that could not be accepted. Where no descriptor or memory was left, that of another will
- * do; it is told once, until a connection comes through. */
+ * do; it is logged once, until a connection comes through. */
 static bool may_accept_more(pe_acceptor *acceptor, pe_place place, int reason)
 {
     if (reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM) {
@@ -113,7 +113,7 @@ static bool has_too_many(const pe_acceptor *acceptor, const struct sockaddr *pee
     return !pe_clients_let_in(service->clients, &id, (unsigned)most);
 }
 
-/* Whoever finds no place is told so, and when to come again, where that can be done at once. */
+/* Whoever finds no place gets a reply with the time to come again, where that can be done at once. */
 static void turn_away(pe_acceptor *acceptor, int fd, const pe_accepted *accepted, bool plain)
 {
     pe_service *service = acceptor->service;

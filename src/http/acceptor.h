@@ -45,7 +45,7 @@ pe_status pe_acceptor_fail(const pe_settings *settings, const pe_accepted *accep
 #define PE_LISTENERS_MAX 16
 
 /**
- * The library could accept by itself, but could not be told to stop without a loss: what the system
+ * The library could accept by itself, but could not stop without a loss: what the system
  * has taken meanwhile would be reset, and a socket that was passed would stay in its epoll sets.
  */
 typedef struct pe_acceptor pe_acceptor;

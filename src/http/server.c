@@ -317,7 +317,7 @@ static pe_status prepare(pe_server *server, const pe_settings *settings, pe_prob
     PE_TRY(allow_connections(settings, why));
     PE_TRY(pe_client_address_check(settings, why));
     PE_TRY(make_service(service, settings, why));
-    /* A target that nothing answers is a mistake in the settings, told before anybody is served. */
+    /* A target that nothing answers is a mistake in the settings, reported before anybody is served. */
     const pe_setting_list *list = &service->settings->warm;
     for (size_t i = 0; i < list->n; i++) {
         pe_problem cause;
@@ -371,7 +371,7 @@ static void settle_within(pe_settings *settings)
 
 static pe_status start_within(pe_server *server, const pe_settings *settings, pe_problem *why)
 {
-    server->service.tells_warnings = true;
+    server->service.logs_warnings = true;
     PE_TRY(prepare(server, settings, why));
     PE_TRY(start_threads(&server->service, settings, why));
     PE_TRY(start_serving(server, why));

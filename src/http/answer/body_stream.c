@@ -76,8 +76,8 @@ static uint64_t unspent_of(const pe_body_stream *body)
     return (uint64_t)((double)left / (double)all * (double)body->price);
 }
 
-/* What fails before the first byte is the problem of the reply; later the stream is cut, and nobody
- * is told but the log, and that not if its client has left. */
+/* What fails before the first byte is the problem of the reply; later the stream is cut, and the
+ * log alone has the reason, and that not if its client has left. */
 static void note(pe_body_stream *body, pe_status status, size_t got, const pe_problem *why)
 {
     body->status = status;

@@ -220,7 +220,7 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
         } else {
             /* What JSON carries in "warnings", where others have no place for it. */
             const pe_plan *plan = &representation->plan;
-            for (size_t w = 0; w < plan->n_warnings && representation->service->tells_warnings; w++)
+            for (size_t w = 0; w < plan->n_warnings && representation->service->logs_warnings; w++)
                 pe_log(PE_LOG_WARN, "table_warning",
                        (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = plan->warnings[w]}, {0}});
         }

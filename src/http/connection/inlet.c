@@ -18,7 +18,7 @@
 
 /* ---- which inlet a socket has ---- */
 
-/* By descriptor, since recv() is told nothing else. A place is entered and read by its connection's
+/* By descriptor, since recv() knows nothing else. A place is entered and read by its connection's
  * thread. The system gives memory to those parts of the table that are used. */
 #define PLACES (1 << 20)
 
@@ -89,7 +89,7 @@ static size_t take(pe_inlet *inlet, char *out, size_t room)
 }
 
 /* Hold what has arrived and not passed. Without room for it the connection ends once those before
- * have been answered: nothing more is read, and nothing is said of bytes that are gone. */
+ * have been answered: nothing more is read, and no reply is sent to bytes that are gone. */
 static bool hold(pe_inlet *inlet, const pe_arrived *arrived)
 {
     const size_t bytes = arrived->bytes - arrived->passed;
@@ -127,7 +127,7 @@ static ssize_t read_coded(pe_inlet *inlet, char *out, size_t room)
     return got;
 }
 
-/* What the library is told instead of bytes. */
+/* What the library gets instead of bytes. */
 static ssize_t end_with(const pe_inlet *inlet, int reason)
 {
     if (inlet->session != NULL)
@@ -206,8 +206,9 @@ static ssize_t leave(pe_inlet *inlet)
     size_t dropped = 0;
     ssize_t got = 1;
     if (!inlet->answered_late && inlet->session == NULL)
-        pe_watchdog_await_word(inlet->watchdog, inlet->watch);
-    else if (!inlet->answered_late && inlet->status == PE_OK && pe_watchdog_owes_word(inlet->watch))
+        pe_watchdog_await_reply(inlet->watchdog, inlet->watch);
+    else if (!inlet->answered_late && inlet->status == PE_OK &&
+             pe_watchdog_owes_reply(inlet->watch))
         inlet->late(inlet->context);
     inlet->answered_late = true;
     if (inlet->session != NULL)
@@ -347,7 +348,7 @@ static int go_on_with_handshake(pe_inlet *inlet)
 
 /*
  * The program's own, which the library calls. While a handshake waits the library would call again
- * and again: only a recv that finds nothing makes it wait for the next event. So it is told that
+ * and again: only a recv that finds nothing makes it wait for the next event. So it hears that
  * the handshake is done, and the handshake is a part of reading.
  */
 int gnutls_handshake(gnutls_session_t session)

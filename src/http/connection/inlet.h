@@ -23,7 +23,7 @@
  * - A stream that fails is marked as closed, but not always closed before its socket tells
  *   something. So the socket is shut (answer/body_stream.c).
  * - A 304 goes out with Content-Length: 0, which the library adds.
- * - It ends the sending side as soon as it is told of a connection's end. So it is told once an
+ * - It ends the sending side as soon as it learns of a connection's end. So it learns once an
  *   answer of the watchdog's has been sent, and what a late client still sends is read and dropped:
  *   an end with bytes unread would be a reset (watchdog.c).
  * - It cannot stop listening without a loss: what the system has taken is reset, and
@@ -78,7 +78,7 @@ typedef struct pe_inlet {
 /**
  * From now on the socket's bytes pass here; the caller has filled socket, session, watchdog, watch,
  * limits, held_max, refused, late, context, and proxied where a proxy has to say first whose the
- * connection is, also before TLS. refused(context) is called once, when the connection may be told:
+ * connection is, also before TLS. refused(context) is called once, when the connection may have its reply:
  * it does so by itself, and the library then finds the connection's end. So is late(context), of
  * TLS, when the watchdog has made the connection LEAVING. False where a descriptor is beyond every
  * limit.

@@ -13,10 +13,9 @@
 #include "base/clock.h"
 #include "base/process.h"
 
-#define NANOSECONDS 1000000000
-#define TICK_MIN    10000000  /* ns */
-#define TICK_MAX    250000000 /* ns */
-#define REAP_EVERY  500000000 /* ns */
+#define TICK_MIN   10000000  /* ns */
+#define TICK_MAX   250000000 /* ns */
+#define REAP_EVERY 500000000 /* ns */
 
 /* Sockets looked at without letting go of the lock, and the time for others until the next. */
 #define REAP_AT_ONCE 64
@@ -98,7 +97,7 @@ static pe_phase phase_of(const pe_watch *watch)
     return phase_in(atomic_load(&watch->state));
 }
 
-/* One bit for each phase in which a request may be owed a word, since no answer is on its way. */
+/* The phases in which a late request may be owed a reply, since no answer is on its way. */
 static bool is_owed(pe_phase phase)
 {
     return phase == PE_PHASE_FRESH || phase == PE_PHASE_HEADER || phase == PE_PHASE_RECEIVING;
@@ -122,7 +121,7 @@ static void shut(pe_watch *watch)
 
 /* ---- deadlines ---- */
 
-/* A request that did not arrive gets a word, unless it has gone on meanwhile. The word is sent
+/* A request that did not arrive gets a 408, unless it has gone on meanwhile. That is sent
  * outside the lock: over a descriptor of our own, which stays open whatever the library does.
  * Called with the lock held. */
 static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
@@ -137,7 +136,7 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
         return;
     watch->unheard |= phase == PE_PHASE_FRESH || phase == PE_PHASE_HEADER;
     if (is_owed(phase) && watch->tls != NULL) {
-        shutdown(watch->socket, SHUT_RD); /* its own thread sees that, and sends the word */
+        shutdown(watch->socket, SHUT_RD); /* its own thread sees that, and replies */
         return;
     }
     const int own = is_owed(phase) ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
@@ -146,7 +145,7 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
         return;
     }
     watchdog->late[watchdog->n_late++] = (late_one){watch, own};
-    watch->telling = (unsigned)watchdog->n_late;
+    watch->replying = (unsigned)watchdog->n_late;
 }
 
 /* Called with the lock held, and returning with it. False without memory: next time, perhaps. */
@@ -183,7 +182,7 @@ static void dismiss_late(pe_watchdog *watchdog, int64_t now)
     pthread_mutex_lock(&watchdog->lock);
     for (size_t i = 0; i < watchdog->n_late; i++)
         if (watchdog->late[i].watch != NULL)
-            watchdog->late[i].watch->telling = 0;
+            watchdog->late[i].watch->replying = 0;
     if (watchdog->n_late > 0)
         pthread_cond_broadcast(&watchdog->changed);
 }
@@ -243,7 +242,8 @@ static uint64_t reap_some(pe_watchdog *watchdog, uint64_t serial)
 static void wait(pe_watchdog *watchdog, int64_t nanoseconds)
 {
     int64_t until = pe_clock() + nanoseconds;
-    struct timespec at = {.tv_sec = until / NANOSECONDS, .tv_nsec = until % NANOSECONDS};
+    struct timespec at = {.tv_sec = until / PE_NANOSECONDS_PER_SECOND,
+                          .tv_nsec = until % PE_NANOSECONDS_PER_SECOND};
     pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &at);
 }
 
@@ -332,7 +332,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
 {
     watch->socket = socket;
     watch->left = watch->dropped = watch->unheard = false;
-    watch->nominated = watch->telling = 0;
+    watch->nominated = watch->replying = 0;
     watch->judged = 0;
     atomic_store(&watch->state, 0);
     (void)pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
@@ -358,8 +358,8 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
         watch->next->previous = watch->previous;
     if (watch->nominated > 0)
         watchdog->silent[watch->place].of[watch->nominated - 1].watch = NULL;
-    if (watch->telling > 0)
-        watchdog->late[watch->telling - 1].watch = NULL;
+    if (watch->replying > 0)
+        watchdog->late[watch->replying - 1].watch = NULL;
     watchdog->dropped[watch->place] -= watch->dropped;
     watchdog->count[watch->place]--;
     if (count_all(watchdog) == 0)
@@ -374,7 +374,7 @@ bool pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, i
     uint_fast64_t seen = atomic_load_explicit(&watch->state, memory_order_relaxed);
     do
         if (phase_in(seen) == PE_PHASE_LEAVING) {
-            pe_watchdog_await_word(watchdog, watch);
+            pe_watchdog_await_reply(watchdog, watch);
             return false;
         }
     while (!atomic_compare_exchange_weak(&watch->state, &seen, state_of(phase, until)));
@@ -397,15 +397,15 @@ bool pe_watchdog_is_leaving(const pe_watch *watch)
     return phase_in(atomic_load_explicit(&watch->state, memory_order_relaxed)) == PE_PHASE_LEAVING;
 }
 
-bool pe_watchdog_owes_word(const pe_watch *watch)
+bool pe_watchdog_owes_reply(const pe_watch *watch)
 {
     return atomic_load_explicit(&watch->state, memory_order_relaxed) >> PHASE_BITS != NEVER;
 }
 
-void pe_watchdog_await_word(pe_watchdog *watchdog, const pe_watch *watch)
+void pe_watchdog_await_reply(pe_watchdog *watchdog, const pe_watch *watch)
 {
     pthread_mutex_lock(&watchdog->lock);
-    while (watch->telling > 0)
+    while (watch->replying > 0)
         pthread_cond_wait(&watchdog->changed, &watchdog->lock);
     pthread_mutex_unlock(&watchdog->lock);
 }

@@ -39,7 +39,7 @@ typedef enum pe_phase {
 typedef enum pe_place {
     PE_PLACE_PUBLIC,
     PE_PLACE_OPERATOR,
-    PE_PLACE_REFUSED, /* beyond a limit: open until it has been told so */
+    PE_PLACE_REFUSED, /* beyond a limit: open until it has its reply */
     PE_PLACES
 } pe_place;
 
@@ -58,13 +58,13 @@ typedef struct pe_watch {
     bool dropped;       /* the watchdog's: to make room for another */
     bool unheard;       /* the watchdog's: late before there was a whole header */
     unsigned nominated; /* the watchdog's: 1 + its place among those to be dropped, or 0 */
-    unsigned telling;   /* the watchdog's: 1 + its place among those that are sent a 408, or 0 */
+    unsigned replying;  /* the watchdog's: 1 + its place among those that are sent a 408, or 0 */
     pe_request_label label;
     struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
     pe_place place;     /* never changes */
 } pe_watch;
 
-/** How long a phase may last, in nanoseconds (WORKING: not told), and what slow clients may do. */
+/** How long a phase may last, in nanoseconds (WORKING: no bound), and what slow clients may do. */
 typedef struct pe_deadlines {
     int64_t of[PE_PHASES];
     pe_progress_rules reader, sender;
@@ -86,7 +86,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket);
 void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch);
 
 /** The connection goes on to `phase`, with that phase's time from `since` on. False, and nothing
- * is changed, when it is LEAVING: whoever has said so has answered by then, or nobody will. */
+ * is changed, when it is LEAVING: whoever has set that has replied by then, or nobody will. */
 bool pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t since);
 
 /** LEAVING from a phase in which no answer is on its way, false from others: then the caller may
@@ -95,12 +95,12 @@ bool pe_watchdog_leave(pe_watchdog *watchdog, pe_watch *watch);
 
 bool pe_watchdog_is_leaving(const pe_watch *watch);
 
-/** Of a connection that is LEAVING: can it still be told why? */
-bool pe_watchdog_owes_word(const pe_watch *watch);
+/** Of a connection that is LEAVING: can it still be sent a reply? */
+bool pe_watchdog_owes_reply(const pe_watch *watch);
 
 /** Wait until a 408 that the watchdog is sending has been sent. The library ends the sending side of
- * a connection as soon as it is told of its end, which would cut that answer off. */
-void pe_watchdog_await_word(pe_watchdog *watchdog, const pe_watch *watch);
+ * a connection as soon as it learns of its end, which would cut that answer off. */
+void pe_watchdog_await_reply(pe_watchdog *watchdog, const pe_watch *watch);
 
 /**
  * End the connections that are IDLE, from now on each that becomes idle, and after half a second
@@ -112,7 +112,7 @@ void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms);
 /** What an open connection is doing. */
 typedef struct pe_watched {
     pe_phase phase;
-    int64_t started;                    /* the request, pe_clock(); 0: not told */
+    int64_t started;                    /* the request, pe_clock(); 0: not known */
     char label[PE_REQUEST_LABEL_BYTES]; /* "" while started is 0 */
     pe_place place;
 } pe_watched;
@@ -131,7 +131,7 @@ size_t pe_watchdog_count_of(pe_watchdog *watchdog, pe_place place);
 
 /**
  * Make room for one more in such a place: end the connection that has been silent for longest of
- * those which have been told to leave, else of those that wait for a request or for the rest of its
+ * those that are LEAVING, else of those that wait for a request or for the rest of its
  * header. What it has sent before is answered. False where there is none such.
  *
  * Cost  one look at all connections for each 64 that are dropped.

@@ -42,7 +42,7 @@ typedef struct pe_broken {
 #define PE_KEPT_BYTES ((uint64_t)16777216)
 
 /** Which of them are broken between two sights in which nothing was under way, and no event between
- * them. Each 16 MiB are told once. Of sights closer than a second, the later is left out. */
+ * them. Each 16 MiB are reported once. Of sights closer than a second, the later is left out. */
 pe_broken pe_invariants_judge(pe_invariants *invariants, const pe_sight *sight);
 
 /** Look for what should never happen, and count it.   Threads  one at a time. */

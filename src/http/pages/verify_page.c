@@ -21,7 +21,7 @@
 #include "plan/plan.h"
 #include "verify/arriving.h"
 
-/* What a claim may say is planned, so that all its mistakes are told. */
+/* What a claim may say is planned, so that all its mistakes are reported. */
 static pe_read_limits limits_of(const pe_request *request)
 {
     pe_read_limits limits = request->service->read_limits;

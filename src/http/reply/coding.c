@@ -52,7 +52,7 @@ static size_t code_gzip(const char *data, size_t bytes, char *out, size_t room)
     return status == Z_STREAM_END ? room - stream.avail_out : 0;
 }
 
-/* The frame is told its length, and chooses by it as one that is made at once. */
+/* The encoder knows the length, and chooses by it as one that is made at once. */
 static size_t code_zstd(const char *data, size_t bytes, char *out, size_t room)
 {
     ZSTD_outBuffer to = {out, room, 0};

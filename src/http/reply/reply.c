@@ -15,7 +15,7 @@
 
 #define RETRY_AFTER_SECONDS "1"
 
-/* ---- what clients with keys and rates are told ---- */
+/* ---- what clients with keys and rates get ---- */
 
 /* What one may have by a key, a cache may not give to those who have none (RFC 9111, 3.5: "public"
  * would let it). */

@@ -114,7 +114,7 @@ pe_outcome pe_reply_rendered(pe_request *request, pe_buffer *data, const pe_meta
 }
 
 /*
- * HEAD of a length that is not known goes out without one, on a connection that ends: told to send
+ * HEAD of a length that is not known goes out without one, on a connection that ends: where it sends
  * chunks, the library would send the last one, which a HEAD response does not have.
  */
 pe_outcome pe_reply_stream(pe_request *request, const pe_body_source *source,

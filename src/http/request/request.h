@@ -118,7 +118,7 @@ typedef struct pe_request {
     pe_service *service;
     struct MHD_Connection *connection;
     pe_watch *watch;                     /* of the connection */
-    const struct pe_proxy_header *proxy; /* what a proxy said of it */
+    const struct pe_proxy_header *proxy; /* what a proxy announced of it */
     pe_stage stage;
     pe_method method;
     char method_text[16];
@@ -166,7 +166,7 @@ typedef struct pe_request {
     size_t step; /* of the resource's story, http/answer/answer.c */
     struct pe_representation *representation;
     /** Of what is asked for: estimated once the parameters have been read, `computing` and `coding`
-     * reckoned once it is planned. Zeros for what is stored or not computed. */
+     * set once it is planned. Zeros for what is stored or not computed. */
     pe_price price;
     pe_meter meter;    /* what workers have taken for it */
     int64_t looked_at; /* whether there is a client, when it was seen last */

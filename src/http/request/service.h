@@ -67,7 +67,7 @@ typedef struct pe_service {
     pe_read_limits read_limits;
     size_t max_pixels; /* of a figure */
     bool
-        tells_warnings; /* the one client is a command: formats without room for them have the log */
+        logs_warnings; /* the one client is a command: formats without room for them have the log */
     struct pe_tables *tables;
     struct pe_response_cache *responses;
     struct pe_pool *pool;

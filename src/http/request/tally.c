@@ -40,7 +40,7 @@ struct pe_tally {
     _Atomic(series *) series[]; /* by route, method, status; NULL: nothing counted */
 };
 
-/* The statuses that are told apart; others count as the first. */
+/* The statuses that have series of their own; others count as the first. */
 static const unsigned statuses[] = {0,   200, 204, 206, 304, 400, 401, 403, 404, 405, 406, 408, 411,
                                     413, 414, 415, 416, 417, 422, 429, 431, 500, 501, 503, 505};
 enum { STATUSES = PE_LEN(statuses) };

@@ -53,7 +53,7 @@ typedef struct worker {
     pe_job turn;             /* the rest of the job, which waits there for its turn */
     bool waits_turn;         /* there */
     bool starves;            /* waits for another thread, and none was without a job */
-    pe_yield_ways turns;
+    pe_yield_ways ways;
 } worker;
 
 /*
@@ -237,7 +237,7 @@ static void *work(void *context)
     worker *self = context;
     pe_pool *pool = self->pool;
     if (!self->light_only)
-        (void)pe_yield_set(&self->turns);
+        (void)pe_yield_set(&self->ways);
     pthread_mutex_lock(&pool->lock);
     for (pe_job *job; (job = next_job(self)) != NULL;) {
         self->client = job->client;
@@ -262,7 +262,7 @@ static int start(pe_pool *pool, worker *one)
     pthread_cond_init(&one->wake, NULL);
     one->pool = pool;
     one->light_only = one == pool->worker; /* however long the others are at heavy jobs */
-    one->turns = (pe_yield_ways){wait_turn, leave, enter, one};
+    one->ways = (pe_yield_ways){wait_turn, leave, enter, one};
     const int error = pthread_create(&one->thread, &attributes, work, one);
     pthread_attr_destroy(&attributes);
     return error;
