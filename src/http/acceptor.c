@@ -144,7 +144,7 @@ static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
         return may_accept_more(acceptor, from->place, errno);
     acceptor->reported = false;
     if (atomic_load(&acceptor->ending)) {
-        pe_socket_unrefuse(fd);
+        pe_socket_take_hops(fd, 0);
     } else {
         accepted.address_full = public && has_too_many(acceptor, peer);
         if (accepted.address_full || !has_place(acceptor, from->place))

@@ -53,19 +53,9 @@ static pe_outcome process(pe_request *request, pe_problem *why)
 
 static pe_outcome run(pe_request *request, pe_step *step);
 
-/* Nobody waits for the reply: there will be none, and the connection ends. */
-static bool is_abandoned(pe_request *request)
-{
-    if (pe_request_has_client(request))
-        return false;
-    pe_service_count(&request->service->counters.abandoned);
-    return true;
-}
-
 /* From now on the time of this thread is the request's, which ends where it takes too much. */
 static void begin_metering(pe_request *request)
 {
-    request->looked_at = pe_clock();
     request->meter.is_left = pe_request_is_left;
     request->meter.context = request;
     pe_admission_allow(request);
@@ -76,7 +66,7 @@ static void begin_metering(pe_request *request)
 static pe_outcome work_on(pe_request *request, pe_problem *why)
 {
     const int64_t most = request->service->settings->queue_wait_ms * PE_NANOSECONDS_PER_MS;
-    if (is_abandoned(request))
+    if (pe_request_is_left(request)) /* there will be no reply, and the connection ends */
         return PE_REPLIED;
     if (pe_clock() - request->next.since > most)
         return pe_failed(
@@ -105,9 +95,10 @@ static void run_job(void *context)
     const int64_t began = pe_clock();
     pe_outcome outcome = PE_CONTINUE;
     pe_histogram_add(&counters->waits, began - request->next.since);
+    request->looked_at = 0;
     if (!part) {
         outcome = run(request, work_on); /* deferred: another worker may have it now */
-    } else if (!is_abandoned(request)) {
+    } else if (!pe_request_is_left(request)) {
         begin_metering(request);
         request->route->part(request);
         pe_admission_pause(request);

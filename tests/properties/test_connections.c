@@ -444,7 +444,7 @@ static void close_one(connection *c)
     if (c->at != AT_HEADER && c->at != AT_END)
         complete(c, false);
     c->at = AT_END;
-    HOLDS(c->watch.telling == 0);
+    HOLDS(c->watch.replying == 0);
     if (c->inlet.session != NULL)
         (void)gnutls_bye(c->inlet.session, GNUTLS_SHUT_WR);
     shutdown(c->inlet.socket, SHUT_WR);

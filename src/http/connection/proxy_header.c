@@ -73,24 +73,11 @@ enum {
     SIGNATURE_BYTES = sizeof signature - 1,
     LOCAL = 0x20,
     PASSED_ON = 0x21,
+    NO_ADDRESSES = 0x00,
     IPV4 = 0x11,
-    IPV6 = 0x21
+    IPV6 = 0x21,
+    UNIX_STREAM = 0x31
 };
-
-/* What the addresses of a family take, each connection's two; the client's stand first. */
-static bool find_family(uint8_t family, size_t *bytes)
-{
-    static const struct {
-        uint8_t family;
-        size_t bytes;
-    } families[] = {{0x00, 0}, {IPV4, 12}, {IPV6, 36}, {0x31, 216}};
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (families[i].family == family) {
-            *bytes = families[i].bytes;
-            return true;
-        }
-    return false;
-}
 
 static pe_proxy_found read_binary(pe_slice begin, pe_proxy_header *out)
 {
@@ -99,8 +86,13 @@ static pe_proxy_found read_binary(pe_slice begin, pe_proxy_header *out)
     const uint8_t *bytes = (const uint8_t *)begin.text;
     const uint8_t command = bytes[12], family = bytes[13];
     const size_t length = (size_t)bytes[14] << 8 | bytes[15];
-    size_t least = 0;
-    const bool passed_on = command == PASSED_ON && find_family(family, &least) && length >= least;
+    /* What the addresses of a family take, both of them; the client's stands first. */
+    const size_t least = family == IPV4           ? 12
+                         : family == IPV6         ? 36
+                         : family == UNIX_STREAM  ? 216
+                         : family == NO_ADDRESSES ? 0
+                                                  : SIZE_MAX;
+    const bool passed_on = command == PASSED_ON && length >= least;
     if ((!passed_on && command != LOCAL) || length > PE_PROXY_HEADER_MAX - START_BYTES)
         return PE_PROXY_NONE;
     if (begin.bytes < START_BYTES + length)

@@ -112,30 +112,6 @@ bool pe_socket_path_address(const char *path, struct sockaddr_un *out)
     return true;
 }
 
-static pe_status open_path(const char *path, pe_socket *out, pe_problem *why)
-{
-    struct sockaddr_un address;
-    if (!pe_socket_path_address(path, &address))
-        return pe_fail(why, PE_INVALID_PARAMETER, "listen",
-                       "the path of a unix socket must begin with / and have at most %zu bytes, "
-                       "got %.200s",
-                       sizeof address.sun_path - 1, path);
-    const struct sockaddr *any = (const struct sockaddr *)&address;
-    *out = (pe_socket){.fd = listen_at(any, sizeof address), .port = -1};
-    if (out->fd < 0 && errno == EADDRINUSE) {
-        if (is_stale(&address) && unlink(path) == 0)
-            out->fd = listen_at(any, sizeof address);
-        else
-            errno = EADDRINUSE;
-    }
-    if (out->fd < 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, "listen", "could not listen on %s: %s", path,
-                       strerror(errno));
-    snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1, path);
-    lstat(path, &out->file);
-    return PE_OK;
-}
-
 /* ---- a place ---- */
 
 /* "host:port" or "[host]:port". */
@@ -175,7 +151,28 @@ pe_status pe_socket_open_place(const char *place, pe_socket *out, pe_problem *wh
 {
     pe_socket_place at;
     PE_TRY(pe_socket_place_read(place, &at, why));
-    return at.port < 0 ? open_path(at.name, out, why) : pe_socket_open(at.name, at.port, out, why);
+    if (at.port >= 0)
+        return pe_socket_open(at.name, at.port, out, why);
+    struct sockaddr_un address;
+    if (!pe_socket_path_address(at.name, &address))
+        return pe_fail(why, PE_INVALID_PARAMETER, "listen",
+                       "the path of a unix socket must begin with / and have at most %zu bytes, "
+                       "got %.200s",
+                       sizeof address.sun_path - 1, at.name);
+    const struct sockaddr *any = (const struct sockaddr *)&address;
+    *out = (pe_socket){.fd = listen_at(any, sizeof address), .port = -1};
+    if (out->fd < 0 && errno == EADDRINUSE) {
+        if (is_stale(&address) && unlink(at.name) == 0)
+            out->fd = listen_at(any, sizeof address);
+        else
+            errno = EADDRINUSE;
+    }
+    if (out->fd < 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "listen", "could not listen on %s: %s", at.name,
+                       strerror(errno));
+    snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1, at.name);
+    lstat(at.name, &out->file);
+    return PE_OK;
 }
 
 /* ---- sockets that were passed ---- */
@@ -231,7 +228,7 @@ static void remove_file(const pe_socket *socket)
 #define HOPS_MAX 255
 
 /* Ignore packets with fewer hops left; those that end a handshake are not looked at. */
-static void take_hops(int fd, int least)
+void pe_socket_take_hops(int fd, int least)
 {
     setsockopt(fd, IPPROTO_IP, IP_MINTTL, &least, sizeof least);
     setsockopt(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &least, sizeof least);
@@ -256,12 +253,7 @@ void pe_socket_refuse(const pe_socket *socket)
     if (socket->passed || socket->port < 0)
         return;
     if (setsockopt(socket->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
-        take_hops(socket->fd, HOPS_MAX);
-}
-
-void pe_socket_unrefuse(int fd)
-{
-    take_hops(fd, 0);
+        pe_socket_take_hops(socket->fd, HOPS_MAX);
 }
 
 void pe_socket_close(pe_socket *socket)

@@ -63,8 +63,9 @@ void pe_socket_bound_unsent(const pe_socket *socket, int bytes);
  * left alone. */
 void pe_socket_refuse(const pe_socket *socket);
 
-/** A connection that was accepted after that: what the client sends is taken. */
-void pe_socket_unrefuse(int fd);
+/** Take packets with so many hops left at least; 0, of a connection that was accepted after that: what
+ * the client sends is taken. */
+void pe_socket_take_hops(int fd, int least);
 
 /** Close it, and remove the file of a unix socket. */
 void pe_socket_close(pe_socket *socket);

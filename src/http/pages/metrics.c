@@ -67,16 +67,6 @@ static const char *total(const metric_row *row)
     return row->type == METRIC_COUNTER ? "_total" : "";
 }
 
-static const char *unit_of(const metric_row *row)
-{
-    static const char *const units[] = {"seconds", "bytes"};
-    const char *last = strrchr(row->name, '_');
-    for (size_t i = 0; last != NULL && i < PE_LEN(units); i++)
-        if (strcmp(last + 1, units[i]) == 0)
-            return units[i];
-    return NULL;
-}
-
 /* A sample up to its value. labels: name="value" with commas between them, or "". */
 static void name(const scrape *from, const metric_row *row, const char *end, const char *labels)
 {
@@ -506,11 +496,11 @@ pe_outcome pe_page_metrics(pe_request *request, pe_problem *why)
     take(request->service, &from);
     for (const metric_row *row = rows; row < rows + PE_LEN(rows); row++) {
         /* OpenMetrics gives the name of a counter without _total. */
-        const char *end = open ? "" : total(row), *unit = unit_of(row);
+        const char *end = open ? "" : total(row), *unit = strrchr(row->name, '_');
         pe_buffer_format(&out, "# HELP %s%s %s\n# TYPE %s%s %s\n", row->name, end, row->help,
                          row->name, end, types[row->type]);
-        if (open && unit != NULL)
-            pe_buffer_format(&out, "# UNIT %s %s\n", row->name, unit);
+        if (open && unit != NULL && (strcmp(unit, "_seconds") == 0 || strcmp(unit, "_bytes") == 0))
+            pe_buffer_format(&out, "# UNIT %s %s\n", row->name, unit + 1);
         row->read(&from, row);
     }
     pe_buffer_str(&out, open ? "# EOF\n" : "");

@@ -80,12 +80,6 @@ void pe_request_set_label(pe_request *request)
                          request->started);
 }
 
-bool pe_request_has_client(const pe_request *request)
-{
-    const bool interim = request->takes_interim && request->watch->tls == NULL;
-    return pe_client_alive(request->watch->socket, interim);
-}
-
 bool pe_request_is_left(void *context)
 {
     pe_request *request = context;
@@ -93,7 +87,8 @@ bool pe_request_is_left(void *context)
     if (now - request->looked_at < LOOK_EVERY)
         return false;
     request->looked_at = now;
-    if (pe_request_has_client(request))
+    const bool interim = request->takes_interim && request->watch->tls == NULL;
+    if (pe_client_alive(request->watch->socket, interim))
         return false;
     pe_service_count(&request->service->counters.abandoned);
     return true;

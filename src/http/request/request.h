@@ -199,10 +199,8 @@ typedef struct pe_request {
     bool cache_hit, cache_missed; /* neither: the response cache was not asked */
 } pe_request;
 
-/** Is there still a client that waits? See pe_client_alive. */
-bool pe_request_has_client(const pe_request *request);
-/** Has the client of a request that is worked on left? Looks now and then only.
- * Threads  the worker that has the request. */
+/** Has the client of a request that is worked on left (pe_client_alive)? Looks now and then only: at
+ * once where looked_at is 0.   Threads  the worker that has the request. */
 bool pe_request_is_left(void *request);
 
 /** What it costs as far as is known: a large body is read before its price is. */

@@ -93,16 +93,6 @@ void pe_tally_free(pe_tally *tally)
 
 /* ---- counting ---- */
 
-/* Several threads may make it at once; one publishes its own. NULL: memory is short. */
-static series *make_series(_Atomic(series *) *at)
-{
-    series *made = calloc(1, sizeof *made), *first = NULL;
-    if (made == NULL || atomic_compare_exchange_strong(at, &first, made))
-        return made;
-    free(made);
-    return first;
-}
-
 void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned status, int64_t now)
 {
     const unsigned route = request->route_number < tally->routes ? request->route_number : 0;
@@ -111,10 +101,16 @@ void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned statu
         s++;
     _Atomic(series *) *at =
         &tally->series[(route * METHODS + request->method) * STATUSES + s % STATUSES];
-    series *found = atomic_load_explicit(at, memory_order_acquire);
-    series *all = found != NULL ? found : make_series(at);
-    if (all == NULL)
-        return;
+    series *all = atomic_load_explicit(at, memory_order_acquire);
+    if (all == NULL) { /* several threads may make it at once; one publishes its own */
+        series *made = calloc(1, sizeof *made);
+        if (made == NULL)
+            return;
+        if (atomic_compare_exchange_strong(at, &all, made))
+            all = made;
+        else
+            free(made);
+    }
     cell *mine = &all->cell[cell_of_thread()];
     pe_histogram_add(&mine->took, now - request->started);
     const uint64_t sent =
