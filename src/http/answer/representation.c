@@ -101,10 +101,8 @@ static pe_status choose_format(pe_representation *representation, const char *ac
     PE_TRY(pe_format_check(&representation->plan, &representation->rendering, &chosen, why));
     for (size_t t = 0; t < representation->plan.n_tensors; t++) {
         const pe_tensor *held = &representation->plan.tensors[t];
-        if (!pe_format_holds(&representation->rendering, t, chosen))
-            continue;
-        representation->elements += held->elements;
-        representation->work = pe_price_plus(representation->work, pe_plan_tensor_work(held));
+        if (pe_format_holds(&representation->rendering, t, chosen))
+            representation->work = pe_price_plus(representation->work, pe_plan_tensor_work(held));
     }
     name_file(representation, chosen);
     if (representation->rendering.format->is_bare) {

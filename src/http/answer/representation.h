@@ -22,7 +22,6 @@ typedef struct pe_representation {
     pe_plan plan;
     pe_rendering rendering;
     pe_stream *stream;     /* of the bytes, from the first on; NULL: used, made again when needed */
-    size_t elements;       /* that will be rendered */
     bool planned;          /* the plan was made, whatever is refused then */
     uint64_t work;         /* what they cost, in units (plan/price.h) */
     bool in_pieces;        /* coded as a stream of pieces (coder.h), not as a whole */

@@ -46,8 +46,7 @@ void pe_target_split(pe_request *request)
         i += decode ? 2 : 0;
     }
     out[used] = '\0';
-    request->has_query = path[bytes] == '?';
-    request->query = path + bytes + (request->has_query ? 1 : 0);
+    request->query = path + bytes + (path[bytes] == '?' ? 1 : 0);
     request->query_bytes = strlen(request->query);
 }
 

@@ -128,7 +128,6 @@ typedef struct pe_request {
     char path[PE_PATH_MAX]; /* unreserved characters decoded, without the query */
     const char *query;      /* in target; "" when there is none */
     size_t query_bytes;
-    bool has_query;
 
     const char *header[PE_HEADERS]; /* NULL when absent */
     char *joined[PE_HEADERS];       /* owned: fields that came several times */
