@@ -147,16 +147,12 @@ static bool find_order(pe_search *s, const division *of, choice *others)
     return found;
 }
 
-static const char *name_of(const division *of, size_t part, char *room, size_t bytes)
+static void add_name(const division *of, size_t part, pe_buffer *out)
 {
-    pe_buffer name = {0};
-    if (!of->of_heads)
-        return of->whole->uploads[part].name;
-    pe_buffer_format(&name, "%zu", part);
-    strncpy(room, pe_buffer_text(&name), bytes - 1);
-    room[bytes - 1] = '\0';
-    pe_buffer_free(&name);
-    return room;
+    if (of->of_heads)
+        pe_buffer_format(out, " %zu", part);
+    else
+        pe_buffer_format(out, " %s", of->whole->uploads[part].name);
 }
 
 static void tell_order(pe_search *s, const division *of, const choice *others)
@@ -167,13 +163,14 @@ static void tell_order(pe_search *s, const division *of, const choice *others)
         .remedy = "keep the order of heads: check how weights were split and axes reshaped, and "
                   "which keys are repeated for groups of queries"};
     static const pe_fault tensors = {.name = PE_NAME(tensors_exchanged)};
-    char a[24], b[24];
     pe_buffer rule = {0};
     pe_buffer_format(&rule, "%s are permuted, their numbers are exchanged: ", of->several);
-    for (size_t k = 0; k < others->n && k < MOST; k++)
-        pe_buffer_format(&rule, "%s%s %s holds those of %s", k > 0 ? ", " : "", of->one,
-                         name_of(of, others->part[k], a, sizeof a),
-                         name_of(of, others->from[k], b, sizeof b));
+    for (size_t k = 0; k < others->n && k < MOST; k++) {
+        pe_buffer_format(&rule, "%s%s", k > 0 ? ", " : "", of->one);
+        add_name(of, others->part[k], &rule);
+        pe_buffer_str(&rule, " holds those of");
+        add_name(of, others->from[k], &rule);
+    }
     pe_buffer_str(&rule, others->n > MOST ? ", and so on" : "");
     const pe_told told = {
         .fault = of->of_heads ? &heads : &tensors, .rule = pe_buffer_text(&rule), .exact = true};
@@ -187,11 +184,11 @@ static void tell_order(pe_search *s, const division *of, const choice *others)
 /* "heads 1, 3 of 8: ", "tensor sin: " */
 static void name_parts(const division *of, const choice *which, pe_buffer *out)
 {
-    char room[24];
     pe_buffer_str(out, which->n > 1 ? of->several : of->one);
-    for (size_t k = 0; k < which->n; k++)
-        pe_buffer_format(out, "%s %s", k > 0 ? "," : "",
-                         name_of(of, which->part[k], room, sizeof room));
+    for (size_t k = 0; k < which->n; k++) {
+        pe_buffer_str(out, k > 0 ? "," : "");
+        add_name(of, which->part[k], out);
+    }
     if (of->of_heads)
         pe_buffer_format(out, " of %zu", of->n);
     pe_buffer_str(out, ": ");

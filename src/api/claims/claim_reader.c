@@ -342,8 +342,7 @@ static pe_status move_values(pe_query *query, const pe_resource *resource, pe_pr
     return PE_OK;
 }
 
-/* The lone tensor of a table goes by these names, too. */
-static bool is_nameless(const char *name)
+bool pe_claim_is_nameless(const char *name)
 {
     return strcmp(name, "data") == 0 || strcmp(name, "table") == 0 || strcmp(name, "bias") == 0 ||
            strcmp(name, "slopes") == 0;
@@ -406,7 +405,7 @@ static pe_status take_tensor(const pe_claim_reader *r, pe_claim *claim, pe_store
     if (status != PE_OK || inputs)
         return status;
     snprintf(upload->name, sizeof upload->name, "%.63s",
-             lone && is_nameless(from->name) ? "" : from->name);
+             lone && pe_claim_is_nameless(from->name) ? "" : from->name);
     claim->n_uploads++;
     return PE_OK;
 }

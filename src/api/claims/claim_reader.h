@@ -47,6 +47,9 @@ void pe_claim_shapes_read(pe_claim_shapes *shapes, const pe_resource **resource,
 pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *claim,
                                       pe_problem *why) PE_MUST_CHECK;
 
+/** Is it a name by which the lone tensor of any table goes, too? */
+bool pe_claim_is_nameless(const char *name);
+
 /** A claim of which nothing was read. */
 #define PE_CLAIM_EMPTY ((pe_claim){.tolerance = -1, .seq_axis = -2})
 

@@ -458,8 +458,7 @@ static void unname(pe_claim_shapes *shapes, const char *resource, pe_stored *ten
 {
     if (strcmp(resource, "rope/frequencies") == 0 || tensor->name[0] == '\0')
         return;
-    if (strcmp(tensor->name, "table") != 0 && strcmp(tensor->name, "data") != 0 &&
-        strcmp(tensor->name, "bias") != 0 && strcmp(tensor->name, "slopes") != 0)
+    if (!pe_claim_is_nameless(tensor->name))
         pe_claim_report(&shapes->reported, "%s is read as the table", tensor->name);
     tensor->name[0] = '\0';
 }

@@ -145,14 +145,16 @@ pe_status pe_lookup_make(const pe_guess *claim, size_t elements, pe_lookup *out,
     return sort_rows(out) ? PE_OK : pe_fail_memory(why);
 }
 
-pe_status pe_lookup_change(pe_lookup *l, double (*of)(const pe_lookup *, size_t, size_t),
-                           pe_problem *why)
+pe_status pe_lookup_change(pe_lookup *l, const pe_lookup_edit *edit, pe_problem *why)
 {
     double *changed = malloc(l->rows * l->heads * sizeof *changed);
     if (changed == NULL)
         return pe_fail_memory(why);
     for (size_t e = 0; e < l->rows * l->heads; e++)
-        changed[e] = of(l, e / l->heads, e % l->heads);
+        changed[e] =
+            edit->times * l->weights[edit->reshaped   ? e % l->heads * l->rows + e / l->heads
+                                     : edit->reversed ? e + l->heads - 1 - 2 * (e % l->heads)
+                                                      : e];
     memcpy(l->weights, changed, l->rows * l->heads * sizeof *changed);
     free(changed);
     return sort_rows(l) ? PE_OK : pe_fail_memory(why);

@@ -233,35 +233,15 @@ void pe_lookup_read(const pe_numbers *plain, pe_numbers_use *next)
 
 /* ---- tables that are changed ---- */
 
-static double reshaped(const pe_lookup *l, size_t row, size_t head)
-{
-    return l->weights[head * l->rows + row];
-}
-
-static double reversed(const pe_lookup *l, size_t row, size_t head)
-{
-    return l->weights[row * l->heads + l->heads - 1 - head];
-}
-
-static double doubled(const pe_lookup *l, size_t row, size_t head)
-{
-    return 2 * l->weights[row * l->heads + head];
-}
-
-static double opposite(const pe_lookup *l, size_t row, size_t head)
-{
-    return -l->weights[row * l->heads + head];
-}
-
 static const struct change {
     pe_fault fault;
-    double (*weight)(const pe_lookup *l, size_t row, size_t head);
+    pe_lookup_edit edit;
     bool alone; /* no other reader names it where indices are as claimed */
 } changes[] = {
-    {{.name = PE_NAME(weights_transposed)}, reshaped, true},
-    {{.name = PE_NAME(head_order)}, reversed, false},
-    {{.name = PE_NAME(doubled)}, doubled, false},
-    {{.name = PE_NAME(sign_reversed)}, opposite, false},
+    {{.name = PE_NAME(weights_transposed)}, {.times = 1, .reshaped = true}, true},
+    {{.name = PE_NAME(head_order)}, {.times = 1, .reversed = true}, false},
+    {{.name = PE_NAME(doubled)}, {.times = 2}, false},
+    {{.name = PE_NAME(sign_reversed)}, {.times = -1}, false},
 };
 
 static double at_claimed(const void *context PE_UNUSED, size_t pair PE_UNUSED, double claimed,
@@ -284,7 +264,7 @@ static void try_change(const pe_numbers *plain, const struct change *by, pe_numb
     pe_search *s = plain->search;
     const pe_numbers_cause cause = {.fault = &by->fault};
     if (make_lookup(plain, &l) && read_indices(plain, &l, plain->claimed, l.claimed) &&
-        pe_attempts_did(s, pe_lookup_change(&l, by->weight, s->why)) &&
+        pe_attempts_did(s, pe_lookup_change(&l, &by->edit, s->why)) &&
         read_indices(plain, &l, plain->got, l.got)) {
         const bool same = memcmp(l.got, l.claimed, l.pairs * sizeof *l.got) == 0;
         if (!same || by->alone)
