@@ -70,7 +70,6 @@ uint64_t pe_meter_spent(const pe_meter *meter)
 
 static void measure(uint64_t units)
 {
-    metered->units += units;
     unread += units < READ_WORK ? units : READ_WORK;
     if (unread < READ_WORK || metered->ended != PE_OK)
         return;
@@ -134,6 +133,13 @@ static bool is_over_turn(void)
 }
 
 void pe_yield_spend(uint64_t units)
+{
+    if (metered != NULL)
+        metered->units += units;
+    pe_yield_look(units);
+}
+
+void pe_yield_look(uint64_t units)
 {
     spent += units < PE_YIELD_WORK ? units : PE_YIELD_WORK;
     if (metered != NULL)

@@ -34,6 +34,8 @@ void pe_yield_begin(void);
 
 /** So much work has been done. May wait until others have done theirs, so no lock is held. */
 void pe_yield_spend(uint64_t units);
+/** The same of work that is counted elsewhere. */
+void pe_yield_look(uint64_t units);
 
 /** Around a wait for what another thread makes, which must have its turn meanwhile. */
 void pe_yield_leave(void);

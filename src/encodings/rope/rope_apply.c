@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/yield.h"
 #include "encodings/attention/attention.h"
 
 /* One call: what it needs besides the tensor. */
@@ -106,6 +107,7 @@ static pe_status load_scales(worker *work, size_t first, size_t rows, pe_problem
             pe_positions_at(work->rotation->positions, first + r), xpos->center, xpos->divide);
         for (size_t i = 0; i < pairs; i++, scale += 2)
             pe_rope_xpos_scale_pair(xpos->scale, i, &n, &scale[0], &scale[1]);
+        pe_yield_look(PE_XPOS_SCALE_WORK * pairs);
     }
     return PE_OK;
 }
@@ -130,6 +132,9 @@ static pe_status check_finite(const worker *work, const pe_array *array, const v
                    pe_dtype_name(array->dtype));
 }
 
+/* What an element costs that is turned one by one. */
+#define SLOW_WORK 8
+
 /* [outer, n, inner, head_dim]; positions [batches, n], each batch for outer / batches. */
 static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_problem *why)
 {
@@ -145,6 +150,7 @@ static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_probl
         n = 1;
     }
     const size_t batches = count / n, per = outer / batches;
+    const bool slow = rotation->xpos != NULL || rotation->rope->float32;
     const size_t token = inner * work->rotation->rope->head_dim * pe_dtype_bytes(array->dtype);
     unsigned char *x = array->data;
     for (size_t b = 0; b < batches; b++)
@@ -155,6 +161,8 @@ static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_probl
                 for (size_t u = t; u < t + got; u++)
                     rotate_token(work, array->dtype, b * n + u, inner, x + (o * n + u) * token);
                 PE_TRY(check_finite(work, array, x + (o * n + t) * token, got * token, why));
+                pe_yield_look((slow ? SLOW_WORK : 1) * got * token / pe_dtype_bytes(array->dtype));
+                PE_TRY(pe_yield_check(why));
             }
         }
     return PE_OK;

@@ -209,9 +209,8 @@ pe_status pe_rope_rotated_read(pe_status so_far, const pe_rope_rotated *answer, 
     return PE_ALSO(status, fits(answer, any, PE_LEN(any), &mistake));
 }
 
-/* Turning a vector, however few channels it has; and a scale of xPos. */
+/* Turning a vector, however few channels it has. */
 #define TOKEN_WORK 28
-#define SCALE_WORK 10
 
 pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, const char *shown,
                               pe_plan *plan, pe_problem *why)
@@ -227,7 +226,8 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
     const size_t width = given->shape.dim[given->shape.ndim - 1];
     const uint64_t scales =
         rotation.xpos != NULL ? rotation.positions->count * rotation.rope->pairs : 0;
-    const uint64_t work = 1 + TOKEN_WORK / width + SCALE_WORK * scales / (given->elements + 1);
+    const uint64_t work =
+        1 + TOKEN_WORK / width + PE_XPOS_SCALE_WORK * scales / (given->elements + 1);
     PE_TRY(pe_plan_set_work(plan, plan->n_tensors - 1, work, why));
     pe_array *array = &((rotated *)plan->state)->array[plan->n_tensors - 1];
     pe_plan_take(plan, answer->values, name, array);

@@ -15,6 +15,9 @@ typedef struct pe_xpos_powers {
     double dim, base;
 } pe_xpos_powers;
 
+/** What a scale of one pair costs, in units of work. */
+#define PE_XPOS_SCALE_WORK 10
+
 /**
  *     scale_i(n) = zeta_i^(n / scale_base),   zeta_i = (2i/d + gamma) / (1 + gamma),   gamma = 0.4
  *

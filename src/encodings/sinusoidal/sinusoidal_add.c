@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yield.h"
 #include "encodings/registry.h"
 #include "encodings/sinusoidal/sinusoidal.h"
 
@@ -127,6 +128,8 @@ static pe_status put_batch(const addition *a, size_t batch, pe_array *x, pe_prob
         PE_TRY(pe_sinusoid_fill(&a->sinusoid, a->positions, &region, a->block, why));
         for (size_t s = 0; s < shape->sequences; s++)
             put_block(a, (batch * shape->sequences + s) * shape->tokens + row, rows, x);
+        pe_yield_look(rows * shape->width * (1 + shape->sequences));
+        PE_TRY(pe_yield_check(why));
     }
     return PE_OK;
 }
