@@ -303,10 +303,9 @@ pe_status pe_query_fail_unknown(pe_query *query, bool in_body, const char *where
             const pe_param *param = query->values.value[i].param;
             query->values.value[i].refused |= !param->required && has_word(meant, param->name);
         }
-    }
-    if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                        "unknown parameter %.64s, did you mean %s?", name, meant);
+    }
     const char *sibling = NULL; /* of the same encoding, which has it */
     for (size_t r = 0; pe_registry[r] != NULL && sibling == NULL; r++)
         if (strcmp(pe_registry[r]->encoding, resource->encoding) == 0 &&
