@@ -4,10 +4,10 @@
 
 #include <string.h>
 
+#include "api/claims/verify_report.h"
 #include "encodings/registry.h"
 #include "files/gguf_file.h"
 #include "files/tree.h"
-#include "formats/stream.h"
 #include "plan/plan.h"
 
 /* The first positions tell all frequencies. */
@@ -16,23 +16,13 @@ static const char first_rows[] = "dtype=float64&positions=0:64&format=safetensor
 static pe_status write_table(pe_query *query, const pe_read_limits *limits, pe_buffer *out,
                              pe_problem *why)
 {
-    char block[4096];
-    size_t got = 1;
     pe_plan plan = {0};
-    pe_stream *stream = NULL;
     const pe_rendering rendering = pe_query_rendering(query);
     pe_status status = pe_query_plan(query, limits->tables, limits->plan, &plan, why);
     if (status == PE_OK)
-        status = pe_stream_make(&plan, &rendering, &stream, why);
-    while (status == PE_OK && got > 0) {
-        status = pe_stream_read(stream, block, sizeof block, &got, why);
-        if (status == PE_OK)
-            pe_buffer_add(out, block, got);
-    }
-    if (stream != NULL)
-        pe_stream_free(stream);
+        status = pe_report_render(&plan, &rendering, out, why);
     pe_plan_free(&plan);
-    return status == PE_OK && out->failed ? pe_fail_memory(why) : status;
+    return status;
 }
 
 static pe_status table_of(const pe_model *model, const char *layer_type,

@@ -19,18 +19,20 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
     return PE_OK;
 }
 
-static pe_status read_all(pe_stream *stream, pe_buffer *out, pe_problem *why)
+pe_status pe_report_render(const pe_plan *plan, const pe_rendering *rendering, pe_buffer *out,
+                           pe_problem *why)
 {
     enum { PIECE = 16384 };
-    size_t got = 0;
-    do {
+    size_t got = 1;
+    pe_stream *stream = NULL;
+    pe_status status = pe_stream_make(plan, rendering, &stream, why);
+    while (status == PE_OK && (got > 0 || pe_stream_reduces(stream))) {
         char *at = pe_buffer_reserve(out, PIECE);
-        if (at == NULL)
-            return pe_fail_memory(why);
-        PE_TRY(pe_stream_read(stream, at, PIECE, &got, why));
-        out->bytes += got;
-    } while (got > 0 || pe_stream_reduces(stream));
-    return PE_OK;
+        status = at != NULL ? pe_stream_read(stream, at, PIECE, &got, why) : pe_fail_memory(why);
+        out->bytes += status == PE_OK ? got : 0;
+    }
+    pe_stream_free(stream);
+    return status;
 }
 
 /* What the axes are: rows of tables are positions. */
@@ -69,14 +71,10 @@ pe_status pe_report_figure(const pe_claim *claim, const pe_report *report, const
     pe_plan plan = {
         .limits = &limits, .state = (void *)(uintptr_t)of, .fill = fill, .makes_parts = true};
     const pe_shape shape = {2, {of->rows, of->columns}};
-    pe_stream *stream = NULL;
     pe_status status =
         pe_plan_add_tensor(&plan, "difference", PE_FLOAT32, &shape, of->columns, why);
     if (status == PE_OK)
-        status = pe_stream_make(&plan, rendering, &stream, why);
-    if (status == PE_OK)
-        status = read_all(stream, out, why);
-    pe_stream_free(stream);
+        status = pe_report_render(&plan, rendering, out, why);
     pe_plan_free(&plan);
     return status;
 }

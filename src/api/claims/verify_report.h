@@ -51,4 +51,8 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_cla
 pe_status pe_report_figure(const pe_claim *claim, const pe_report *report, const pe_format *format,
                            pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
 
+/** All bytes of a plan in a format.   Errors  those of the stream; OVERLOADED (memory). */
+pe_status pe_report_render(const pe_plan *plan, const pe_rendering *rendering, pe_buffer *out,
+                           pe_problem *why) PE_MUST_CHECK;
+
 #endif
