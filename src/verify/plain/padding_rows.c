@@ -18,10 +18,7 @@ typedef struct padding {
     double bias, padded;
 } padding;
 
-#define TERM(NAME)                                                                                 \
-    {                                                                                              \
-        .name = #NAME, .offset = offsetof(padding, NAME), .through = offsetof(pe_sequence, state)  \
-    }
+#define TERM(NAME) PE_STATE_TERM(#NAME, padding, NAME)
 #define LIST(NAME)                                                                                 \
     {                                                                                              \
         .name = #NAME, .offset = offsetof(padding, NAME), .listed = true,                          \

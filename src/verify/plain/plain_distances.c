@@ -58,11 +58,7 @@ static double index_of(const void *of, double i)
     return i < (double)p->n ? p->of->claimed[(size_t)i] : nan("");
 }
 
-#define TERM(NAME)                                                                                 \
-    {                                                                                              \
-        .name = #NAME, .offset = offsetof(distances, f.NAME),                                      \
-        .through = offsetof(pe_sequence, state)                                                    \
-    }
+#define TERM(NAME) PE_STATE_TERM(#NAME, distances, f.NAME)
 
 static const pe_term terms[] = {{.name = "query", .at = query_of},
                                 {.name = "key", .at = key_of},

@@ -3,6 +3,7 @@
 #ifndef PE_VERIFY_PLAIN_PLAIN_SLIPS_H
 #define PE_VERIFY_PLAIN_PLAIN_SLIPS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "verify/mistakes/sequence.h"
@@ -20,6 +21,12 @@ typedef struct pe_slip_stage {
     /** Element e of the upload with the mistake that was read; *error, 0 before: of float32. */
     double (*at)(const pe_sequence *p, size_t e, double claimed, double *error);
 } pe_slip_stage;
+
+/** What equations call a number of a stage's state, a struct OF. */
+#define PE_STATE_TERM(NAME, OF, MEMBER)                                                            \
+    {                                                                                              \
+        .name = NAME, .offset = offsetof(OF, MEMBER), .through = offsetof(pe_sequence, state)      \
+    }
 
 /** A row: its stage, of and tensor; what else it says follows. fault.fitted: asked for only where
  * nothing has a name. */

@@ -42,10 +42,7 @@ static double head_at(const void *of, double i)
     return listed ? pe_positions_at(&heads->positions, (size_t)i) : i;
 }
 
-#define TERM(NAME, OF)                                                                             \
-    {                                                                                              \
-        .name = NAME, .offset = offsetof(slopes, OF), .through = offsetof(pe_sequence, state)      \
-    }
+#define TERM(NAME, MEMBER) PE_STATE_TERM(NAME, slopes, MEMBER)
 
 static const pe_term terms[] = {
     {.name = "head", .at = head_at}, TERM("each", elements), TERM("roundoff", roundoff), {0}};

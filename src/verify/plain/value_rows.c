@@ -97,10 +97,7 @@ static double logit_of(const void *of, double i)
                : nan("");
 }
 
-#define TERM(NAME)                                                                                 \
-    {                                                                                              \
-        .name = #NAME, .offset = offsetof(values, NAME), .through = offsetof(pe_sequence, state)   \
-    }
+#define TERM(NAME) PE_STATE_TERM(#NAME, values, NAME)
 
 static const pe_term terms[] = {TERM(slope),
                                 TERM(base),
