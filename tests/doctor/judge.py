@@ -156,7 +156,7 @@ def table(tallies):
           + " correct alarms  away     ms    max")
     for name in sorted(tallies, key=lambda name: (name == "all", name)):
         print(f"{name:{wide}s} {tallies[name].row()}")
-    counted = sorted(tallies["all"].evaluations)
+    counted = sorted(one for one in tallies["all"].evaluations if one[0] > 0) or [(0, "")]
     above = sum(times > ENOUGH for times, _ in counted)
-    print(f"evaluations of the whole table: median {counted[len(counted) // 2][0]:.0f}, {above} of {len(counted)} above {ENOUGH},"
-          f" the worst {counted[-1][0]:.0f} ({counted[-1][1]})")
+    print(f"evaluations of the whole table, where it does not match: median {counted[len(counted) // 2][0]:.0f},"
+          f" {above} of {len(counted)} above {ENOUGH}, the worst {counted[-1][0]:.0f} ({counted[-1][1]})")
