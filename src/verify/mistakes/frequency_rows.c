@@ -6,58 +6,7 @@
 
 #define TURN 6.283185307179586
 
-/* How the ends of yarn's ramp were found. */
-typedef enum ramp_way {
-    RAMP_CLAIMED,
-    RAMP_BETAS,    /* with the usual beta_fast and beta_slow: 32 and 1 */
-    RAMP_BASE,     /* with a base of 10000 */
-    RAMP_HEAD,     /* with head_dim in the place of rotary_dim */
-    RAMP_PART,     /* with the part of rotary_dim that it is of head_dim */
-    RAMP_HALF,     /* with d/2 in the place of d */
-    RAMP_DOUBLE,   /* with 2d */
-    RAMP_CHANNELS, /* and laid over channels, not pairs */
-    RAMP_LAST,     /* not behind the last pair */
-    RAMP_INWARD,   /* low rounded up, high down */
-    RAMP_CUT,      /* both rounded down */
-    RAMP_NEAREST,  /* both rounded to nearest */
-} ramp_way;
-
 /* ---- numbers that are read ---- */
-
-/* More heads no model has. */
-#define MOST_HEADS 1024
-
-static bool read_all_heads(pe_sequence *s)
-{
-    const size_t i = s->span > 0 ? pe_sequence_slowest(s, 1) : pe_sequence_slowest(s, 0);
-    const double heads =
-        round(log(s->claimed[i] / s->claimed[0]) / log(s->measured[i] / s->claimed[0]));
-    s->a = 1 / heads;
-    s->b = 2 * heads * (double)s->n;
-    return i > 0 && heads >= 3 && heads <= MOST_HEADS && s->b != 2 * s->scaling.head_pairs;
-}
-
-/* Exponents that were divided by the d of another head, a multiple of 8. */
-static bool read_other_head(pe_sequence *s)
-{
-    const size_t i = pe_sequence_slowest(s, s->span > 0 ? 1 : 0);
-    const double power = log(s->measured[i] / s->claimed[0]) / log(s->claimed[i] / s->claimed[0]);
-    s->b = 8 * round((double)s->n / power / 4);
-    s->a = 2 * (double)s->n / s->b;
-    return i > 2 && s->b >= 32 && s->b <= 512 && s->a != 1;
-}
-
-/* Of so large a number the slowest pair tells most: others turn too far from row to row. */
-static bool read_many(pe_sequence *s)
-{
-    const double times = s->measured[s->n - 1] / s->claimed[s->n - 1];
-    const double digit = pow(10, floor(log10(times)));
-    s->a = digit * round(times / digit);
-    const bool has_number =
-        s->scaling.factor > 1 || !(s->scaling.theta > 0); /* which is told instead */
-    return !has_number && s->held && s->span > 0 && times > 9.5 &&
-           fabs(s->a - times) < 0.02 * times;
-}
 
 /* Of the pairs whose frequency the first known one may have, the nearest to the mean of all. */
 static bool read_one(pe_sequence *s)
@@ -122,51 +71,6 @@ static bool read_claimed_edge(pe_sequence *s)
     return s->least < 1 && i > 0 && i < s->n && !s->scaling.listed;
 }
 
-static double pairs_of(const pe_sequence *s, ramp_way way)
-{
-    const double n = (double)s->n;
-    return way == RAMP_HEAD     ? s->scaling.head_pairs
-           : way == RAMP_PART   ? n * n / s->scaling.head_pairs
-           : way == RAMP_HALF   ? n / 2
-           : way == RAMP_DOUBLE ? 2 * n
-                                : n;
-}
-
-/* An end (0: low) as a whole number, where it is one. */
-static double whole(const pe_sequence *s, ramp_way way, double end, size_t e)
-{
-    if (way == RAMP_NEAREST)
-        return round(end);
-    if (way == RAMP_INWARD || way == RAMP_CUT)
-        return e == 0 && way == RAMP_INWARD ? ceil(end) : floor(end);
-    return !s->scaling.truncate ? end : e == 0 ? floor(end) : ceil(end);
-}
-
-static double end_of(const pe_sequence *s, ramp_way way, size_t e)
-{
-    static const double betas[2] = {32, 1};
-    const double n = (double)s->n, pairs = pairs_of(s, way);
-    const double theta = way == RAMP_BASE ? 10000 : s->scaling.theta;
-    const double turns = log(s->scaling.original / (TURN * betas[e]));
-    const double at = way == RAMP_BETAS ? turns : s->scaling.ramp[e] / n;
-    const double end = whole(s, way, pairs * at / log(theta), e);
-    const double last = way == RAMP_LAST ? n - 1 : 2 * pairs - 1;
-    return (e == 0 ? fmax(end, 0) : fmin(end, last)) / (way == RAMP_CHANNELS ? 2 : 1);
-}
-
-static bool read_ramp(pe_sequence *s)
-{
-    const ramp_way way = (ramp_way)s->a;
-    const bool is_head = way == RAMP_DOUBLE && s->scaling.head_pairs == 2 * (double)s->n;
-    if (!(s->scaling.ramp[1] > 0 && s->scaling.theta > 1 && s->scaling.factor > 1 &&
-          s->scaling.head_pairs > 0) ||
-        is_head)
-        return false;
-    s->a = end_of(s, way, 0);
-    s->b = end_of(s, way, 1);
-    return s->a != end_of(s, RAMP_CLAIMED, 0) || s->b != end_of(s, RAMP_CLAIMED, 1);
-}
-
 /* s of the claimed base theta s^(d/(d - 2)); where it is no such base: the factor. a: the power to which
  * it was raised, and b: what was added to it. */
 static bool read_grown_base(pe_sequence *s)
@@ -185,13 +89,6 @@ static bool read_grown_base(pe_sequence *s)
 
 /* Radians over the window, from which on a pair is seen to turn. */
 #define LEAST_TURN 0.1
-
-static bool read_multiple(pe_sequence *s)
-{
-    s->a = s->measured[0] / s->claimed[0];
-    s->b = 1 / s->a;
-    return s->span == 0 && isfinite(s->a) && s->a > 0;
-}
 
 /* A number of four digits where it may be one. */
 static double tidy(const pe_sequence *s, double x)
@@ -287,14 +184,6 @@ static bool read_exponent_of_factor(pe_sequence *s)
     return s->a > 1 && s->a < 2;
 }
 
-static bool read_least(pe_sequence *s)
-{
-    s->a = HUGE_VAL;
-    for (size_t i = 0; i < s->n; i++)
-        s->a = isfinite(s->measured[i]) ? fmin(s->a, s->measured[i]) : s->a;
-    return s->span == 0 && s->a > 0 && pe_sequence_is_near(s, s->n - 2, s->a);
-}
-
 static bool read_rest(pe_sequence *s)
 {
     size_t first = s->n, last = 0;
@@ -328,20 +217,40 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
 #define FACTORS_OF         "the factors of the pairs are shifted by one: pair i has that of pair "
 #define ON_LADDER          .op = "a^(-i/n)"
 #define EDGE(NAME, ...)    PE_ROW(NAME, .op = "plain*(i < a ? 1 : 1/b)", .solve = __VA_ARGS__)
-#define RAMP(NAME, ...)                                                                            \
-    PE_ROW(NAME, .solve = read_ramp, .op = "plain*(1 + (1/scale - 1)*" ALONG ")",                  \
-           .fault.value = __VA_ARGS__)
-#define ALONG             "min(max((i - a)/(b != a ? b - a : 1e-3), 0), 1)"
-#define BASE(NAME, ...)   PE_ROW(NAME, .solve = read_grown_base, ON_LADDER, __VA_ARGS__)
-#define ROUNDED_ENDS(HOW) .fault.rule = HOW "; the ramp goes from pair {a} to {b}"
-#define SCALED            .solve = is_scaled, .faint = true
-#define BANDED            "high > low && low > 0 && original > 0 && scale > 1"
-#define NAIVE             .a = "theta*scale", .b = "scale", .where = "theta > 0 && scale > 1"
-#define SMOOTH(KEPT)      "plain*(" KEPT " + (1 - " KEPT ")/scale)"
-#define KEPT_BY_WAVE      "min(max((original/low - 2*pi/plain)/(original/low - original/high), 0), 1)"
-#define TURNS             "(original*plain/(2*pi))"
-#define KEPT_BY_FACTOR    "((" TURNS " - low)/(scale - low))"
-#define KEPT              "((part - 1/scale)/(1 - 1/scale))"
+
+/* Where the ramp of yarn begins and ends. */
+#define AT(PAIRS, BETA, BASE)         "(" PAIRS "*ln(original/(2*pi*" BETA "))/ln(" BASE "))"
+#define ENDS(HOW, X)                  "(truncate == 0 ? " X " : " HOW X ")"
+#define LOW(PAIRS, BETA, BASE)        "max(" ENDS("floor", AT(PAIRS, BETA, BASE)) ", 0)"
+#define HIGH(PAIRS, BETA, BASE, LAST) "min(" ENDS("ceil", AT(PAIRS, BETA, BASE)) ", " LAST ")"
+#define LOW_CLAIMED                   LOW("n", "beta_fast", "theta")
+#define HIGH_CLAIMED                  HIGH("n", "beta_slow", "theta", "2*n - 1")
+#define RAMP(NAME, FROM, ...)                                                                      \
+    PE_ROW(NAME, .op = "plain*(1 + (1/scale - 1)*" ALONG ")",                                      \
+           .where = "rope_type.yarn && theta > 1 && scale > 1 && head_pairs > 0 && "               \
+                    "(a != " LOW_CLAIMED " || b != " HIGH_CLAIMED ")",                             \
+           .a = FROM, .b = __VA_ARGS__)
+#define RAMP_OF(NAME, PAIRS, BASE)                                                                 \
+    RAMP(NAME, LOW(PAIRS, "beta_fast", BASE), HIGH(PAIRS, "beta_slow", BASE, "2*" PAIRS " - 1"))
+#define ROUNDED_RAMP(LOW, HIGH, HOW)                                                               \
+    RAMP(ramp_rounded, "max(" LOW AT("n", "beta_fast", "theta") ", 0)",                            \
+         "min(" HIGH AT("n", "beta_slow", "theta") ", 2*n - 1)", .fault.rule = HOW)
+
+#define ALONG           "min(max((i - a)/(b != a ? b - a : 1e-3), 0), 1)"
+#define BASE(NAME, ...) PE_ROW(NAME, .solve = read_grown_base, ON_LADDER, __VA_ARGS__)
+#define ENDS_OF_RAMP    "; the ramp goes from pair {a} to {b}"
+#define MOST_HEADS      "1024"
+#define POWER           "(ln(y[slow]/x)/ln(x[slow]/x))" /* which pair tells best */
+#define TIMES           "(y[n - 1]/x[n - 1])"           /* others turn too far from row to row */
+#define DIGIT           "10^floor(log10" TIMES ")"
+#define SCALED          .solve = is_scaled, .faint = true
+#define BANDED          "high > low && low > 0 && original > 0 && scale > 1"
+#define NAIVE           .a = "theta*scale", .b = "scale", .where = "theta > 0 && scale > 1"
+#define SMOOTH(KEPT)    "plain*(" KEPT " + (1 - " KEPT ")/scale)"
+#define KEPT_BY_WAVE    "min(max((original/low - 2*pi/plain)/(original/low - original/high), 0), 1)"
+#define TURNS           "(original*plain/(2*pi))"
+#define KEPT_BY_FACTOR  "((" TURNS " - low)/(scale - low))"
+#define KEPT            "((part - 1/scale)/(1 - 1/scale))"
 
 #define DECIMALS(N) PE_ROW(inv_freq_decimals, .a = N, .op = "rint(x*10^a)/10^a", .subtle = true)
 #define ROUNDED(RULE, OP)                                                                          \
@@ -407,10 +316,13 @@ static const pe_slip rows[] = {
     PE_ROW(frequencies_repeated, .op = "x[floor(i/2)]"),
     PE_ROW(every_other_frequency, .op = "x[2*i % n]"),
     PE_ROW(half_ladder_repeated, .op = "x[i % floor((n + 1)/2)]"),
-    PE_ROW(width_in_exponent, .solve = read_all_heads, .op = "x[0]*(x/x[0])^a"),
+    PE_ROW(width_in_exponent, .a = "1/round(1/" POWER ")", .b = "2*n*round(1/a)",
+           .where = "slow > 0 && 1/a > 2.5 && 1/a < " MOST_HEADS " && b != 2*head_pairs",
+           .op = "x[0]*(x/x[0])^a"),
     PE_ROW(width_in_exponent,
            .fault.rule = "exponents are divided by {b}, as those of another head_dim",
-           .solve = read_other_head, .op = "x[0]*(x/x[0])^a"),
+           .a = "n/(4*round(n/" POWER "/4))", .b = "2*round(n/a)",
+           .where = "slow > 2 && b >= 32 && b <= 512 && a != 1", .op = "x[0]*(x/x[0])^a"),
     PE_ROW(log10_for_ln, .op = "x[0]*(x/x[0])^(1/ln(10))"),
     PE_ROW(log2_for_ln, .op = "x[0]*(x/x[0])^(1/ln(2))"),
     PE_ROW(ln_for_log2, .op = "x[0]*(x/x[0])^ln(2)"),
@@ -426,7 +338,9 @@ static const pe_slip rows[] = {
     PE_ROW(ladder_linear, .op = "x[0] + ((theta > 0 ? 1/theta : x[n - 1]) - x[0])*i/(n - 1)"),
     PE_ROW(frequencies_linear, .op = "x[0] + (x[n - 1] - x[0])*i/(n - 1)"),
     PE_ROW(ladder_harmonic, .op = "x[0]/(1 + i)"),
-    PE_ROW(angles_multiplied, .solve = read_many, .op = "a*x"),
+    PE_ROW(angles_multiplied, .a = DIGIT "*round(" TIMES "/" DIGIT ")",
+           .where = "scale <= 1 && theta > 0 && span > 0 && a > 9 && abs(a/" TIMES " - 1) < 0.02",
+           .op = "a*x"),
     /* scaling */
     PE_ROW(scaling_inverted, SCALED, .op = "plain/part"),
     PE_ROW(scaling_twice, SCALED, .op = "x*part"),
@@ -449,20 +363,21 @@ static const pe_slip rows[] = {
     EDGE(blend_missing, read_claimed_edge, .b = "(1 + least)/2"),
     EDGE(blend_missing, read_edge),
     EDGE(factors_exchanged, read_claimed_edge, .b = "least*(1 + 1e-9)", .where = "high > 0"),
-    RAMP(betas_default, RAMP_BETAS),
-    RAMP(ramp_of_other_base, RAMP_BASE),
-    RAMP(ramp_of_head_dim, RAMP_HEAD),
-    RAMP(ramp_of_part, RAMP_PART),
-    RAMP(ramp_of_half_dim, RAMP_HALF),
-    RAMP(ramp_of_double_dim, RAMP_DOUBLE),
-    RAMP(ramp_over_channels, RAMP_CHANNELS),
-    RAMP(ramp_clamped, RAMP_LAST),
-    RAMP(ramp_rounded, RAMP_INWARD),
-    RAMP(ramp_rounded, RAMP_CUT,
-         ROUNDED_ENDS("both ends of the ramp (low, high) were rounded down: high is no ceil")),
-    RAMP(ramp_rounded, RAMP_NEAREST,
-         ROUNDED_ENDS("both ends of the ramp (low, high) were rounded to nearest")),
-    PE_ROW(wavelengths_blended, .where = "scale > 1 && (yarn > 0 || (" BANDED "))",
+    RAMP(betas_default, LOW("n", "32", "theta"), HIGH("n", "1", "theta", "2*n - 1")),
+    RAMP_OF(ramp_of_other_base, "n", "10000"),
+    RAMP_OF(ramp_of_head_dim, "head_pairs", "theta"),
+    RAMP_OF(ramp_of_part, "(n*n/head_pairs)", "theta"),
+    RAMP_OF(ramp_of_half_dim, "(n/2)", "theta"),
+    RAMP_OF(ramp_of_double_dim, "(head_pairs != 2*n ? 2*n : none)", "theta"),
+    RAMP(ramp_over_channels, LOW_CLAIMED "/2", HIGH_CLAIMED "/2"),
+    RAMP(ramp_clamped, LOW_CLAIMED, HIGH("n", "beta_slow", "theta", "n - 1")),
+    ROUNDED_RAMP("ceil", "floor", NULL),
+    ROUNDED_RAMP(
+        "floor", "floor",
+        "both ends of the ramp (low, high) were rounded down: high is no ceil" ENDS_OF_RAMP),
+    ROUNDED_RAMP("round", "round",
+                 "both ends of the ramp (low, high) were rounded to nearest" ENDS_OF_RAMP),
+    PE_ROW(wavelengths_blended, .where = "scale > 1 && (rope_type.yarn || (" BANDED "))",
            .op = "plain/(" KEPT " + (1 - " KEPT ")*scale)"),
     PE_ROW(smooth_of_wavelength, .where = BANDED, .op = SMOOTH(KEPT_BY_WAVE)),
     PE_ROW(smooth_of_factor, .where = BANDED,
@@ -485,7 +400,8 @@ static const pe_slip rows[] = {
     PE_ROW(scaling_ignored, .solve = read_unscaled_theta, ON_LADDER, .fitted = true),
     PE_ROW(rope_theta, .solve = read_theta, ON_LADDER, .fitted = true),
     PE_ROW(base_about, .solve = read_turned_theta, .op = "x*(a/b)^(-i/n)", .fitted = true),
-    PE_ROW(frequencies_scaled, .solve = read_multiple, .op = "x*a", .fitted = true),
+    PE_ROW(frequencies_scaled, .a = "y/x", .b = "1/a", .where = "span == 0 && a > 0 && finite(a)",
+           .op = "x*a", .fitted = true),
     PE_ROW(base_and_scale, .solve = read_geometric, .op = "a*b^(-i/n)", .fitted = true),
     ROUNDED_STEPS("bfloat16", PE_GRAIN_BFLOAT16),
     ROUNDED_STEPS("float16", PE_GRAIN_FLOAT16),
@@ -493,7 +409,8 @@ static const pe_slip rows[] = {
     DECIMALS("5"),
     DECIMALS("6"),
     DECIMALS("7"),
-    PE_ROW(frequencies_clipped, .solve = read_least, .op = "max(x, a)"),
+    PE_ROW(frequencies_clipped, .a = "min(y[n - 1], y[n - 2])",
+           .where = "span == 0 && a > 0 && abs(y[n - 2]/a - 1) < 1e-3", .op = "max(x, a)"),
 };
 
 const pe_slips pe_mistakes_of_frequencies = {rows, PE_LEN(rows)};

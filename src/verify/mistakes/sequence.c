@@ -75,6 +75,13 @@ static double part_of(const void *of, double i)
     return i >= 0 && i < (double)s->n ? pe_sequence_part(s, (size_t)i) : nan("");
 }
 
+/* The pair that tells exponents best. */
+static double slow_of(const void *of, double i PE_UNUSED)
+{
+    const pe_sequence *s = of;
+    return (double)pe_sequence_slowest(s, s->span > 0 ? 1 : 0);
+}
+
 #define MEMBER(NAME, OF)                                                                           \
     {                                                                                              \
         .name = NAME, .offset = offsetof(pe_sequence, OF)                                          \
@@ -87,6 +94,7 @@ const pe_term pe_sequence_terms[] = {
     {.name = "n", .at = count_of},
     {.name = "columns", .at = columns_of},
     {.name = "part", .at = part_of},
+    {.name = "slow", .at = slow_of},
     {.name = "plain", .offset = offsetof(pe_sequence, plain), .listed = true},
     MEMBER("a", a),
     MEMBER("b", b),
@@ -98,7 +106,6 @@ const pe_term pe_sequence_terms[] = {
     MEMBER("low", scaling.bands[0]),
     MEMBER("high", scaling.bands[1]),
     MEMBER("dynamic", scaling.dynamic_length),
-    MEMBER("yarn", scaling.ramp[1]),
     MEMBER("head_pairs", scaling.head_pairs),
     MEMBER("span", span),
     {0},

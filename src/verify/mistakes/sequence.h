@@ -19,9 +19,7 @@ typedef struct pe_scaling {
     double dynamic_length; /* max_position_embeddings of dynamic scaling; 0: it is another one */
     double original;       /* original_max_position_embeddings; 0: it has none */
     double bands[2];       /* low_freq_factor and high_freq_factor of llama3; 0: it is another */
-    double ramp[2];        /* where the ramp of yarn begins and ends, times ln(theta); 0: none */
     double head_pairs;     /* half of head_dim; 0: there is none */
-    bool truncate;         /* both ends of the ramp are cut to whole numbers */
     bool listed;           /* scaling is a list of factors */
 } pe_scaling;
 

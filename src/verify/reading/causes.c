@@ -248,17 +248,7 @@ static double number_of(const pe_guess *guess, const char *name)
     return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
 }
 
-/* Pair i turns beta times in the original length: i = n ln(length / (2 pi beta)) / ln(theta). */
-static void set_ramp(const pe_guess *guess, double n, pe_scaling *out)
-{
-    static const char *const betas[2] = {"beta_fast", "beta_slow"};
-    for (size_t e = 0; e < 2; e++)
-        out->ramp[e] = n * log(out->original / (TURN * number_of(guess, betas[e])));
-    const pe_value *truncate = pe_values_find(&guess->values, "truncate");
-    out->truncate = truncate == NULL || truncate->truth;
-}
-
-static void set_scaling(const pe_guess *guess, double n, pe_scaling *out)
+static void set_scaling(const pe_guess *guess, pe_scaling *out)
 {
     /* Of axes with frequencies of their own there is no one progression. */
     if (!pe_values_present(&guess->values, "axes_dims"))
@@ -274,8 +264,6 @@ static void set_scaling(const pe_guess *guess, double n, pe_scaling *out)
         out->bands[0] = number_of(guess, "low_freq_factor");
         out->bands[1] = number_of(guess, "high_freq_factor");
     }
-    if (pe_geometry_has_rope_type(&guess->values, "yarn"))
-        set_ramp(guess, n, out);
     out->head_pairs = number_of(guess, "head_dim") / 2;
 }
 
@@ -286,7 +274,7 @@ pe_status pe_ladder_make(const pe_guess *guess, pe_sequence *s, pe_problem *why)
         return pe_fail_memory(why);
     s->put = s->plain + s->n;
     s->values = &guess->values;
-    set_scaling(guess, (double)s->n, &s->scaling);
+    set_scaling(guess, &s->scaling);
     const double theta = s->scaling.theta;
     for (size_t i = 0; i < s->n; i++)
         s->plain[i] = theta > 0 ? pow(theta, -(double)i / (double)s->n) : s->claimed[i];
