@@ -56,8 +56,7 @@ typedef struct pe_reading {
     bool own;          /* positions were read with `turned`, for the guess's frequencies fail */
     double quality;    /* the part of the rows that have a position */
     double amplitude, claimed_amplitude;
-    double roundoff; /* of elements, which may have been of a narrower type before */
-    double steady;   /* of tables: the part of the pairs with this amplitude, and equal copies */
+    double steady; /* of tables: the part of the pairs with this amplitude, and equal copies */
 } pe_reading;
 
 /** What else was read off an upload: sentences, and members of a JSON object. */

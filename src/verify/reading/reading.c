@@ -75,14 +75,11 @@ static void choose_rows(pe_reading_source *s, pe_reading *r)
     pe_yield_spend(PE_VECTOR_WORK * pe_upload_view_token_rows(s->view) * r->tokens);
 }
 
-/* Are rows k and k + lag so far from each other as claimed? Once rows have positions, by these, too;
- * before, none was skipped but those that repeat. */
+/* Are rows k and k + lag claimed to be so far from each other? */
 static bool keeps_step(const pe_reading_source *s, const pe_reading *r, size_t k, size_t lag)
 {
     const size_t t = s->row[k], u = s->row[k + lag];
-    const double is = r->position[u] - r->position[t], step = (double)lag * r->step;
-    return r->claimed[u] - r->claimed[t] == (double)(u - t) * r->step &&
-           (!s->placed || fabs(is - step) <= 0.02 * fabs(step) / (double)lag);
+    return r->claimed[u] - r->claimed[t] == (double)(u - t) * r->step;
 }
 
 /* How far a pair turns over `lag` rows, beyond `expected`; and which part of the rows says so. Rows
@@ -236,17 +233,6 @@ static void measure_frequencies(const pe_reading_source *s, pe_reading *r)
     look_forward(r);
 }
 
-/* Where positions begin anew, rows on both sides of that tell nothing of frequencies. */
-static void measure_between_breaks(pe_reading_source *s, pe_reading *r)
-{
-    size_t kept = 0;
-    s->placed = true;
-    for (size_t k = 0; k + 1 < s->rows; k++)
-        kept += keeps_step(s, r, k, 1);
-    if (kept * 2 >= s->rows && kept + 1 < s->rows)
-        measure_frequencies(s, r);
-}
-
 /* Frequencies of its own, negative positions, and pairs of many sizes explain less. Afar, rounded
  * frequencies tell no positions. */
 static double goodness(double quality, bool own, double turning, double steady)
@@ -297,8 +283,6 @@ static bool measure(pe_reading_source *s, const pe_reading_least *least, pe_read
     if (stride > 1 && !may_do(r, r->own ? own : claimed, least))
         return false;
     r->quality = pe_reading_positions(s, r->own ? r->turned : r->frequency, 1, r);
-    if (!r->own && r->quality >= GOOD_ROWS)
-        measure_between_breaks(s, r);
     anchor(s, r);
     return true;
 }
@@ -321,7 +305,6 @@ static pe_status read_with(const pe_comparison *of, const pe_expect *expect,
     pe_reading_source s = pe_reading_source_of(of->view, of->guess, &expect->geometry);
     out->tokens = of->view->tokens;
     out->pairs = s.pairs;
-    out->roundoff = pe_reading_roundoff(of->view);
     out->claimed_amplitude = expect->amplitude;
     s.order = calloc(s.pairs + out->tokens + 1, sizeof *s.order);
     s.row = s.order != NULL ? s.order + s.pairs : NULL;

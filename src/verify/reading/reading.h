@@ -63,7 +63,6 @@ typedef struct pe_reading_source {
     pe_geometry at;
     size_t pairs;
     size_t *order;
-    bool placed;         /* rows have positions */
     double cosine, sine; /* their signs */
     bool exchanged;      /* vectors were turned by one for the other */
     bool lone, cosines;  /* cosines were sent, or sines, and not both */
@@ -107,9 +106,6 @@ double pe_reading_size(const pe_reading_source *s, const pe_reading *r);
 /** The part of the pairs that are as long as r->amplitude, or lone waves no larger, with copies that
  * agree. */
 double pe_reading_steady(const pe_reading_source *s, const pe_reading *r);
-
-/** Of elements, which may have been rounded before they went on in a wider type. */
-double pe_reading_roundoff(const pe_upload_view *view);
 
 /* ---- at which position each row of an upload of pairs is ---- */
 

@@ -13,7 +13,7 @@ pe_reading_source pe_reading_source_of(const pe_upload_view *view, const pe_gues
                                        const pe_geometry *at)
 {
     const bool lone = view->unsent_n > 0;
-    const double roundoff = pe_reading_roundoff(view);
+    const double roundoff = pe_upload_view_roundoff(view);
     return (pe_reading_source){.view = view,
                                .at = *at,
                                .pairs = at->cos_n < at->sin_n ? at->cos_n : at->sin_n,
@@ -157,30 +157,6 @@ double pe_reading_steady(const pe_reading_source *s, const pe_reading *r)
     return n > 0 ? good / n : 1;
 }
 
-/* ---- roundoff ---- */
-
-/* Are some elements, spread over the upload, all numbers of the type? */
-static bool is_stored_as(const pe_upload_view *view, const pe_grain *grain)
-{
-    const size_t stride = view->elements / SIZES + 1;
-    size_t e = 0;
-    double x = 0;
-    for (; e < view->elements && pe_grain_round(grain, x) == x; e += stride)
-        x = pe_upload_view_at(view, false, e / view->width, e % view->width);
-    return e >= view->elements;
-}
-
-double pe_reading_roundoff(const pe_upload_view *view)
-{
-    double most = pe_upload_view_roundoff(view);
-    for (pe_grain_of k = PE_GRAIN_BFLOAT16; k <= PE_GRAIN_FLOAT16; k++) {
-        const double roundoff = ldexp(1, -pe_grains[k].bits);
-        if (roundoff > most && is_stored_as(view, &pe_grains[k]))
-            most = roundoff;
-    }
-    return most;
-}
-
 /* ==== at which position each row of an upload of pairs is ==== */
 
 #define SLOW          (4 * PE_PHASE_ERROR)
@@ -242,16 +218,11 @@ static double follow_phases(const pe_reading_source *s, const double *w, const d
     return position;
 }
 
-/* Farther off than the slowest pair can tell: an integer of 16 or 32 bits overflowed, or positions
- * begin anew. */
+/* Farther off than the slowest pair can tell: positions begin anew. */
 static double measure_afar(const pe_reading_source *s, const double *w, const double *row,
                            double claimed)
 {
-    static const double widths[] = {0x1p16, 0x1p32};
     double better;
-    for (size_t k = 0; k < PE_LEN(widths) && claimed >= widths[k] / 2; k++)
-        if (agreement(s, w, row, claimed - widths[k], &better) >= GOOD_PAIRS)
-            return better;
     if (fabs(w[s->order[0]] * claimed) < PE_TURN / 2)
         return PE_NOWHERE;
     pe_yield_spend(PAIR_WORK * s->pairs);

@@ -3,7 +3,6 @@
 #include "verify/search/attempts.h"
 
 #include <math.h>
-#include <stddef.h>
 
 #include "verify/mistakes/faults.h"
 #include "verify/mistakes/sequence.h"
@@ -13,80 +12,64 @@
 #define DIFFERS 4e-3    /* relative: what two amplitudes must differ by */
 #define KNOWN   0x1p-22 /* relative: what a number with a name may be off by, in float32 */
 
-/* What factors are made of, and the numbers that a claim has: NAN where it has none. */
-typedef struct sizes {
-    double width, attention; /* of a vector; the claimed amplitude */
-    double longest, length;  /* max_position_embeddings and the original one */
-    double scale;            /* of yarn's factor, or of both lengths */
-    double is;               /* the amplitude that was measured */
-} sizes;
+/* ---- numbers that people multiply by, {a}: equations of the claimed amplitude, x, and of the measured one,
+ * y. {b} is the length of a vector ---- */
 
-#define SIZE(NAME, OF)                                                                             \
-    {                                                                                              \
-        .name = NAME, .offset = offsetof(sizes, OF)                                                \
-    }
-
-static const pe_term terms[] = {SIZE("width", width),
-                                SIZE("A", attention),
-                                SIZE("s", scale),
-                                SIZE("longest", longest),
-                                SIZE("L", length),
-                                SIZE("is", is),
-                                {0}};
-
-/* ---- numbers that people multiply by: equations. {a} is the number, {b} the width ---- */
-
+#define WIDTH   "(head_dim == head_dim ? head_dim : d_model == d_model ? d_model : columns)"
+#define LENGTH  "original_max_position_embeddings"
+#define LONGEST "max_position_embeddings"
+#define SCALE   "(factor == factor ? factor : " LONGEST "/" LENGTH ")"
 #define BY_LENGTHS                                                                                 \
     "take sqrt(1 + ln(s)/ln(original length)), s = max_position_embeddings/original length"
 #define ALL            "all waves were multiplied by {a}"
-#define ROW(NAME, ...) PE_ROW(NAME, .op = __VA_ARGS__)
+#define ROW(NAME, ...) PE_ROW(NAME, .b = WIDTH, .a = __VA_ARGS__)
 #define TIMES(OF, ...) ROW(amplitude, OF, .fault.rule = ALL __VA_ARGS__)
 
 /* The factor of longrope tells the original length, which is a power of two: A^2 = ln(longest) /
  * ln(original). */
-#define POWER "(log2(longest)/is^2)"
+#define POWER "(log2(" LONGEST ")/y^2)"
 #define OTHER_LENGTH                                                                               \
     "rope_type.longrope && abs(" POWER " - round(" POWER ")) < 0.01 ? "                            \
-    "sqrt(log2(longest)/round(" POWER "))/A : none"
+    "sqrt(log2(" LONGEST ")/round(" POWER "))/x : none"
 
 static const pe_slip rows[] = {
-    ROW(attention_factor_missing, "1/A"),
-    ROW(attention_factor_squared, "A"),
-    ROW(attention_factor_inverted, "1/A^2"),
-    ROW(attention_factor_root, "1/sqrt(A)"),
-    ROW(attention_factor_without_one, "rope_type.longrope ? none : (A - 1)/A"),
-    ROW(attention_factor_of_softmax, "(0.1*mscale_all_dim*ln(s) + 1)^2/A"),
-    ROW(attention_factor_of_mscale, "(0.1*mscale*ln(s) + 1)/A"),
-    ROW(attention_factor_log10, "(0.1*log10(s) + 1)/A"),
-    ROW(attention_factor_log2, "(0.1*log2(s) + 1)/A"),
-    ROW(attention_factor_other, "(0.07*ln(s) + 1)/A"),
-    ROW(attention_factor_other, "(0.1*ln(s) + 1)/A",
+    ROW(attention_factor_missing, "1/x"),
+    ROW(attention_factor_squared, "x"),
+    ROW(attention_factor_inverted, "1/x^2"),
+    ROW(attention_factor_root, "1/sqrt(x)"),
+    ROW(attention_factor_without_one, "rope_type.longrope ? none : (x - 1)/x"),
+    ROW(attention_factor_of_softmax, "(0.1*mscale_all_dim*ln" SCALE " + 1)^2/x"),
+    ROW(attention_factor_of_mscale, "(0.1*mscale*ln" SCALE " + 1)/x"),
+    ROW(attention_factor_log10, "(0.1*log10" SCALE " + 1)/x"),
+    ROW(attention_factor_log2, "(0.1*log2" SCALE " + 1)/x"),
+    ROW(attention_factor_other, "(0.07*ln" SCALE " + 1)/x"),
+    ROW(attention_factor_other, "(0.1*ln" SCALE " + 1)/x",
         .fault.rule = "the attention factor was that of yarn: 0.1 ln(factor) + 1"),
-    ROW(attention_factor_other, "sqrt(1 + ln(s)/ln(L))/A",
+    ROW(attention_factor_other, "sqrt(1 + ln" SCALE "/ln(" LENGTH "))/x",
         .fault.rule =
             "the attention factor was that of longrope: sqrt(1 + ln(factor)/ln(original length))"),
     ROW(attention_factor_other, OTHER_LENGTH,
         .fault.rule = "the attention factor was that of longrope for another original length "
                       "(original_max_position_embeddings), a power of two"),
-    ROW(attention_factor_other, "sqrt(1 + ln(s)/ln(longest))/A",
+    ROW(attention_factor_other, "sqrt(1 + ln" SCALE "/ln(" LONGEST "))/x",
         .fault.rule = "the attention factor of longrope was made with ln(max_position_embeddings) "
                       "in the place "
                       "of ln(original length)",
         .fault.remedy = BY_LENGTHS),
-    ROW(attention_factor_other, "sqrt(1 - ln(s)/ln(L))/A",
+    ROW(attention_factor_other, "sqrt(1 - ln" SCALE "/ln(" LENGTH "))/x",
         .fault.rule = "the attention factor of longrope was made with the inverse scale, original "
                       "length/length: "
                       "sqrt(1 - ln(s)/ln(original length))",
         .fault.remedy = BY_LENGTHS),
-    ROW(attention_factor_other, "sqrt(ln(seq_len)/ln(L))/A",
+    ROW(attention_factor_other, "sqrt(ln(seq_len)/ln(" LENGTH "))/x",
         .fault.rule = "the attention factor of longrope was made with seq_len in the place of "
                       "max_position_embeddings",
         .fault.remedy = BY_LENGTHS),
-    ROW(amplitude, "sqrt(width)"),
-    TIMES("1/sqrt(width)", ": 1/sqrt({b}), the scale of the softmax was folded in"),
-    TIMES("width^-0.25", ": {b}^(-1/4), half of the scale of the softmax was folded in"),
+    ROW(amplitude, "sqrt" WIDTH),
+    TIMES("1/sqrt" WIDTH, ": 1/sqrt({b}), the scale of the softmax was folded in"),
+    TIMES(WIDTH "^-0.25", ": {b}^(-1/4), half of the scale of the softmax was folded in"),
     TIMES("1/ln(2)", ": log2(e), for a softmax of base 2"),
-    TIMES("1/(ln(2)*sqrt(width))",
+    TIMES("1/(ln(2)*sqrt" WIDTH ")",
           ": log2(e)/sqrt({b}), the scale of a softmax of base 2 was folded in"),
     TIMES("1/0.9", ": 1/0.9, as dropout of 0.1 does to what it keeps",
           .fault.fitted = true), /* which has other reasons, too */
@@ -94,18 +77,7 @@ static const pe_slip rows[] = {
           .fault.fitted = true), /* which has other reasons, too */
 };
 
-static const pe_slip measured = {
-    .fault = {.name = PE_NAME(amplitude), .rule = ALL, .fitted = true}};
-
-/* The length of a vector that is encoded. */
-static double width_of(const pe_search *s)
-{
-    static const char *const names[] = {"head_dim", "d_model"};
-    for (size_t n = 0; n < PE_LEN(names); n++)
-        if (pe_values_find(&s->claim.values, names[n]) != NULL)
-            return (double)pe_values_int(&s->claim.values, names[n]);
-    return (double)s->whole->width;
-}
+static const pe_slip measured = ROW(amplitude, "y/x", .fault.rule = ALL, .fault.fitted = true);
 
 /* Relative: what a product that was rounded to the upload's type is off by, and the measure. */
 static double slack(const pe_search *s)
@@ -113,24 +85,20 @@ static double slack(const pe_search *s)
     return 2 * pe_upload_view_roundoff(s->whole) + 0x1p-46;
 }
 
-/* A number of an equation, NAN where it is none. */
-static double number_of(const pe_search *s, const sizes *of, const char *equation)
-{
-    return pe_equation_number(equation, terms, NULL, &s->claim.values, of);
-}
-
-/* The nearest number; the first one of those that are equal. */
-static const pe_slip *find_row(const pe_search *s, const sizes *of, double times, double near)
+/* The row of the nearest number, the first one of those that are equal; it is read. */
+static void find_row(pe_sequence *is, double near)
 {
     const pe_slip *best = &measured;
+    const double times = is->measured[0] / is->claimed[0];
     for (size_t k = 0; k < PE_LEN(rows); k++) {
-        const double number = number_of(s, of, rows[k].op), off = fabs(times / number - 1);
-        if (number != 1 && off <= near) { /* not of NAN */
+        const bool makes_sense = pe_sequence_read(is, &rows[k]);
+        const double off = fabs(times / is->a - 1);
+        if (makes_sense && is->a != 1 && off <= near) { /* not of NAN */
             best = &rows[k];
             near = off - 1e-9;
         }
     }
-    return best;
+    (void)!pe_sequence_read(is, best);
 }
 
 static bool differs(const pe_search *s, double is, double claimed)
@@ -139,37 +107,23 @@ static bool differs(const pe_search *s, double is, double claimed)
            fabs(is / claimed - 1) > DIFFERS + 4 * slack(s);
 }
 
-static sizes sizes_of(const pe_search *s, double is, double claimed)
-{
-    sizes of = {.width = width_of(s), .attention = claimed, .is = is};
-    of.length = number_of(s, &of, "original_max_position_embeddings");
-    of.longest = number_of(s, &of, "max_position_embeddings");
-    of.scale = number_of(s, &of, "factor == factor ? factor : longest/L");
-    return of;
-}
-
 bool pe_amplitude_differs(const pe_search *s)
 {
     const pe_reading *r = &s->measured->reading;
     return differs(s, r->amplitude, r->claimed_amplitude);
 }
 
-/* What waves were multiplied by, and which mistake that is: fault->fitted where it has no name. */
-typedef struct amplitude {
-    const pe_fault *fault; /* {a}: times, {b}: width */
-    double times, width, claimed;
-} amplitude;
-
-static void set_gain(pe_guess *guess, const amplitude *is, double error)
+static void set_gain(pe_guess *guess, const pe_sequence *is, double error)
 {
-    guess->distortion.gain = is->times;
+    const pe_fault *fault = &is->by->fault;
+    guess->distortion.gain = is->a;
     guess->distortion.gain_error = error;
     guess->distortion.values_inexact = true;
-    guess->fitted |= is->fault->fitted;
-    pe_guess_tell(guess, is->fault, is->times, is->width);
-    if (is->fault == &measured.fault && is->claimed != 1)
+    guess->fitted |= fault->fitted;
+    pe_guess_tell(guess, fault, is->a, is->b);
+    if (is->by == &measured && is->claimed[0] != 1)
         pe_buffer_format(&guess->rule, ": the attention factor was %.7g, not %.7g",
-                         is->times * is->claimed, is->claimed);
+                         is->a * is->claimed[0], is->claimed[0]);
 }
 
 static const pe_attempt alone[] = {
@@ -187,7 +141,7 @@ static const pe_attempt named_alone[] = {
     {0},
 };
 
-static void try_row(pe_search *s, const pe_guess *from, const amplitude *is, double error,
+static void try_row(pe_search *s, const pe_guess *from, const pe_sequence *is, double error,
                     const pe_attempt *list)
 {
     pe_guess guess;
@@ -208,16 +162,17 @@ static void try_named(pe_search *s, pe_guess *guess)
 void pe_amplitude_alone(pe_search *s, pe_guess *guess)
 {
     const pe_reading *r = &s->measured->reading;
-    const double times = r->amplitude / r->claimed_amplitude, near = slack(s);
-    const sizes of = sizes_of(s, r->amplitude, r->claimed_amplitude);
-    const pe_slip *nearest = find_row(s, &of, times, near);
+    const double near = slack(s), error = fmin(near, KNOWN);
+    pe_sequence is = {.n = 1,
+                      .claimed = &r->claimed_amplitude,
+                      .measured = &r->amplitude,
+                      .columns = s->whole->width,
+                      .values = &s->claim.values};
     if (guess->n_faults >= PE_FAULTS_MAX)
         return;
-    if (nearest != &measured) {
-        const amplitude is = {&nearest->fault, number_of(s, &of, nearest->op), of.width,
-                              of.attention};
-        const double error = fmin(near, KNOWN);
-        const pe_fault *fault = pe_faults_find(nearest->fault.name);
+    find_row(&is, near);
+    if (is.by != &measured) {
+        const pe_fault *fault = pe_faults_find(is.by->fault.name);
         if (fault != NULL)
             pe_attempts_with_fault(s, guess, fault, try_named);
         else
@@ -225,7 +180,7 @@ void pe_amplitude_alone(pe_search *s, pe_guess *guess)
         if (!pe_attempts_found(s))
             try_row(s, guess, &is, error, alone);
     }
-    const amplitude is = {&measured.fault, times, of.width, of.attention};
-    if ((nearest == &measured || near >= KNOWN) && !pe_attempts_found(s))
+    const bool known = is.by != &measured && near < KNOWN;
+    if (!known && !pe_attempts_found(s) && pe_sequence_read(&is, &measured))
         try_row(s, guess, &is, near, alone);
 }

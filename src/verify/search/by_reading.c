@@ -192,7 +192,6 @@ static void try_unscaled(pe_search *s, pe_guess *guess)
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_patterns_try, .applies = is_of_vectors, .of_claim = true},
-    {.try = pe_by_laws_named},
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
     {0},
