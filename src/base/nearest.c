@@ -5,15 +5,11 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/size.h"
+
 /* Longer names are not looked at. */
 #define NAME_MAX_BYTES 64
 #define EDITS_MAX      3
-
-static size_t min3(size_t a, size_t b, size_t c)
-{
-    const size_t ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
 
 /*
  * The least number of insertions, deletions and substitutions that turn a, in lower case, into b.
@@ -33,7 +29,7 @@ static size_t edits(const char *a, size_t na, const char *b, size_t nb)
         for (size_t j = 1; j <= nb; j++) {
             const size_t changed = diagonal + (tolower((unsigned char)a[i - 1]) != b[j - 1]);
             diagonal = row[j];
-            row[j] = min3(changed, row[j] + 1, row[j - 1] + 1);
+            row[j] = pe_size_min(changed, pe_size_min(row[j], row[j - 1]) + 1);
         }
     }
     return row[nb];

@@ -61,15 +61,10 @@ static size_t print_run(pe_dtype dtype, const char *data, size_t n, char between
     return (size_t)(to - out);
 }
 
-static char *put_index(size_t index, char *to)
+/* An index or a position. */
+static char *put_number(double number, char *to)
 {
-    char digits[24];
-    size_t n = 0;
-    do
-        digits[n++] = (char)('0' + index % 10);
-    while ((index /= 10) > 0);
-    while (n > 0)
-        *to++ = digits[--n];
+    to += pe_number_print(PE_FLOAT64, number, to);
     *to++ = ',';
     return to;
 }
@@ -94,15 +89,13 @@ static char *put_labels(const pe_elements *elements, size_t row, char *to)
         inner *= shape->dim[d];
     for (size_t d = 0; d < labels->leading; d++) {
         inner /= shape->dim[d];
-        to = put_index(row / inner % shape->dim[d], to);
+        to = put_number((double)(row / inner % shape->dim[d]), to);
     }
     if (!labels->numbered)
         return to;
-    if (labels->positions == NULL)
-        return put_index(row % rows, to);
-    to += pe_number_print(PE_FLOAT64, pe_positions_at(labels->positions, row % rows), to);
-    *to++ = ',';
-    return to;
+    return put_number(labels->positions == NULL ? (double)(row % rows)
+                                                : pe_positions_at(labels->positions, row % rows),
+                      to);
 }
 
 static char *put_rows(const pe_elements *elements, size_t columns, char between,

@@ -107,24 +107,16 @@ static void put_directory(const pe_plan *plan, size_t none PE_UNUSED, const pe_c
 
 /* ---- numbers ---- */
 
-static size_t block_max(const pe_tensor *tensor, size_t n)
-{
-    return n * pe_dtype_bytes(tensor->dtype);
-}
-
 static size_t encode(const pe_elements *elements, pe_carry *carry, char *out)
 {
-    const size_t bytes = block_max(elements->tensor, elements->n);
+    const size_t bytes = elements->n * pe_dtype_bytes(elements->tensor->dtype);
     uint32_t *crc = &carry->crc[carry->tensor];
     memcpy(out, elements->data, bytes);
     *crc = (uint32_t)crc32(*crc, (const Bytef *)out, (uInt)bytes);
     return bytes;
 }
 
-static const pe_encoder encoder = {.length = pe_segments_tensor_bytes,
-                                   .length_max = pe_segments_tensor_bytes,
-                                   .block_max = block_max,
-                                   .encode = encode};
+static const pe_encoder encoder = {.length = pe_segments_tensor_bytes, .encode = encode};
 
 /* ---- the format ---- */
 

@@ -2,24 +2,8 @@
 /* raw.c - application/octet-stream: the numbers of one tensor, little-endian, row-major. */
 #include "formats/segments.h"
 
-static uint64_t same(uint64_t at)
-{
-    return at;
-}
-
-static size_t block_max(const pe_tensor *tensor, size_t n)
-{
-    return n * pe_dtype_bytes(tensor->dtype);
-}
-
 /* Shared with npy and safetensors, whose headers stand before such numbers. */
-const pe_encoder pe_raw_encode = {
-    .length = pe_segments_tensor_bytes,
-    .length_max = pe_segments_tensor_bytes,
-    .block_max = block_max,
-    .raw_of = same,
-    .text_of = same,
-};
+const pe_encoder pe_raw_encode = {.length = pe_segments_tensor_bytes};
 
 static void describe(const pe_plan *plan PE_UNUSED, const pe_rendering *rendering PE_UNUSED,
                      size_t tensor, pe_segments *out)

@@ -3,6 +3,7 @@
 #ifndef PE_FORMATS_SEGMENTS_H
 #define PE_FORMATS_SEGMENTS_H
 
+#include <nettle/base64.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,11 +12,10 @@
 #include "formats/format.h"
 #include "plan/plan.h"
 
-/** What one block leaves for the next: bytes, as base64 works in groups of three; and the CRC-32 of
- * each tensor so far, which npz needs. */
+/** What one block leaves for the next: bits, as base64 works in groups of three bytes; and the CRC-32
+ * of each tensor so far, which npz needs. */
 typedef struct pe_carry {
-    unsigned char byte[3];
-    size_t n;
+    struct base64_encode_ctx base64;
     size_t tensor; /* the one that is read */
     uint32_t crc[PE_MAX_TENSORS];
 } pe_carry;
@@ -46,9 +46,9 @@ typedef struct pe_elements {
 typedef struct pe_encoder {
     /** Bytes of the whole tensor; NULL when that is not known beforehand. */
     uint64_t (*length)(const pe_tensor *tensor);
-    /** An upper bound of it, always known. */
+    /** Where that is NULL: an upper bound of it; NULL: there are none. */
     uint64_t (*length_max)(const pe_tensor *tensor);
-    /** Bytes that a block of n elements may take. */
+    /** Bytes that a block of n elements may take; NULL: those of the packed numbers. */
     size_t (*block_max)(const pe_tensor *tensor, size_t n);
     /** Units of work (plan/price.h) that a row takes beside its numbers; a vector's rows then have
      * one number. */
@@ -57,7 +57,7 @@ typedef struct pe_encoder {
      * representation. */
     size_t (*encode)(const pe_elements *elements, pe_carry *carry, char *out);
     /** With length only. The first number byte that byte `at` of the encoding is made of; and the
-     * byte of the encoding where one begins that starts with number byte `raw`. */
+     * byte of the encoding where one begins that starts with number byte `raw`. NULL: the same. */
     uint64_t (*raw_of)(uint64_t at);
     uint64_t (*text_of)(uint64_t raw);
 } pe_encoder;

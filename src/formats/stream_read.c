@@ -13,6 +13,9 @@
 /* Room for the text of a block, unless it is unusually long. */
 #define TEXT_BYTES ((size_t)80 << 10)
 
+/* Bytes of the blocks before that an encoding may still hold. */
+#define CARRIED_BYTES 3
+
 /* What a reader wants: `bytes` bytes at `out`, of which `got` are there. */
 typedef struct reading {
     char *out;
@@ -53,7 +56,7 @@ static size_t numbers_wanted(const pe_stream *stream)
         bytes > (uint64_t)most * size)
         return most;
     const size_t step = tensor->unit <= most ? tensor->unit : PE_PART_ELEMENTS;
-    const size_t n = (size_t)(bytes + stream->skip + sizeof stream->carry.byte) / size + step;
+    const size_t n = (size_t)(bytes + stream->skip + CARRIED_BYTES) / size + step;
     return pe_size_min(most, n < step ? step : n / step * step);
 }
 
@@ -153,14 +156,6 @@ static pe_status finish_reducing(pe_stream *stream, pe_problem *why)
     return status;
 }
 
-/* The numbers that are next are those of the last tensor that the reducer takes. */
-static bool is_last_reduced(const pe_stream *stream)
-{
-    const size_t next = stream->segment + 1;
-    return next >= stream->segments.n ||
-           stream->segments.segment[next].encoder != &pe_reduced_encode;
-}
-
 /* ---- numbers where the reader wants them ---- */
 
 /* How many of the next elements may be made where the reader wants them: those that are sent as
@@ -232,10 +227,12 @@ static pe_status make(pe_stream *stream, const reading *into, size_t *made, pe_p
         alignas(PE_TENSOR_BLOCK_ALIGN) unsigned char block[PE_TENSOR_BLOCK_BYTES];
         const pe_reducer *reducer = &stream->segments.reducer;
         pe_elements elements = {.tensor = stream->blocks.tensor, .first = stream->blocks.next};
-        if (elements.first >= reducer->elements[stream->blocks.index] && is_last_reduced(stream))
-            return finish_reducing(stream, why);
         if (elements.first >= reducer->elements[stream->blocks.index]) {
-            pe_stream_enter(stream, stream->segment + 1, 0);
+            const size_t next = stream->segment + 1;
+            if (next >= stream->segments.n ||
+                stream->segments.segment[next].encoder != &pe_reduced_encode)
+                return finish_reducing(stream, why);
+            pe_stream_enter(stream, next, 0);
             return PE_OK;
         }
         PE_TRY(make_numbers(stream, block, &elements.data, &elements.n, why));

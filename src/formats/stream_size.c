@@ -39,29 +39,26 @@ uint64_t pe_stream_length_max(const pe_stream *stream)
 {
     uint64_t sum = stream->segments.reducer.bytes_max;
     for (size_t i = 0; i < stream->segments.n; i++) {
-        const pe_segment *segment = &stream->segments.segment[i];
-        sum += segment->encoder == NULL ? segment->bytes
-                                        : segment->encoder->length_max(pe_stream_tensor(stream, i));
+        const pe_encoder *encoder = stream->segments.segment[i].encoder;
+        uint64_t length = 0;
+        if (!pe_stream_segment_length(stream, i, &length) && encoder->length_max != NULL)
+            length = encoder->length_max(pe_stream_tensor(stream, i));
+        sum += length;
     }
     return sum;
-}
-
-/* Brackets and line ends are few. */
-static uint64_t usual_length(const pe_stream *stream, size_t i)
-{
-    const pe_tensor *tensor = pe_stream_tensor(stream, i);
-    uint64_t length = 0;
-    if (pe_stream_segment_length(stream, i, &length) ||
-        stream->segments.segment[i].encoder == &pe_reduced_encode)
-        return length;
-    return (uint64_t)tensor->elements * pe_number_text_usual(tensor->dtype);
 }
 
 uint64_t pe_stream_length_usual(const pe_stream *stream)
 {
     uint64_t sum = stream->segments.reducer.bytes_max;
-    for (size_t i = 0; i < stream->segments.n; i++)
-        sum += usual_length(stream, i);
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        const pe_tensor *tensor = pe_stream_tensor(stream, i);
+        uint64_t length = 0;
+        if (!pe_stream_segment_length(stream, i, &length) &&
+            stream->segments.segment[i].encoder != &pe_reduced_encode) /* brackets are few */
+            length = (uint64_t)tensor->elements * pe_number_text_usual(tensor->dtype);
+        sum += length;
+    }
     return sum;
 }
 
@@ -71,7 +68,11 @@ size_t pe_stream_text_max(const pe_stream *stream, size_t i)
 {
     const pe_encoder *encoder = stream->segments.segment[i].encoder;
     const pe_tensor *tensor = pe_stream_tensor(stream, i);
-    return tensor == NULL ? 0 : encoder->block_max(tensor, pe_tensor_blocks_most(tensor));
+    if (tensor == NULL || encoder == &pe_reduced_encode)
+        return 0;
+    const size_t most = pe_tensor_blocks_most(tensor);
+    return encoder->block_max != NULL ? encoder->block_max(tensor, most)
+                                      : most * pe_dtype_bytes(tensor->dtype);
 }
 
 size_t pe_stream_room(const pe_stream *stream)
@@ -91,22 +92,19 @@ bool pe_stream_is_text(const pe_stream *stream)
 
 /* ---- work ---- */
 
-/* Text has no more numbers than as many bytes of binary ones. A unit that cannot be cut is made for
- * the sake of any of its elements. */
-static uint64_t work_of(const pe_stream *stream, const pe_tensor *tensor, size_t bytes)
-{
-    size_t n = bytes / pe_dtype_bytes(tensor->dtype) + 1;
-    if (n < tensor->unit && !pe_tensor_blocks_can_cut(stream->plan, tensor))
-        n = tensor->unit;
-    return pe_price_times(pe_size_min(n, tensor->elements), tensor->work);
-}
-
 uint64_t pe_stream_work(const pe_stream *stream, size_t bytes)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < stream->segments.n; i++) {
         const pe_tensor *tensor = pe_stream_tensor(stream, i);
-        const uint64_t work = tensor == NULL ? 0 : work_of(stream, tensor, bytes);
+        if (tensor == NULL)
+            continue;
+        /* Text has no more numbers than as many bytes of binary ones. A unit that cannot be cut is
+         * made for the sake of any of its elements. */
+        size_t n = bytes / pe_dtype_bytes(tensor->dtype) + 1;
+        if (n < tensor->unit && !pe_tensor_blocks_can_cut(stream->plan, tensor))
+            n = tensor->unit;
+        const uint64_t work = pe_price_times(pe_size_min(n, tensor->elements), tensor->work);
         most = work > most ? work : most;
     }
     return most;

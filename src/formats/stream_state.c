@@ -16,10 +16,10 @@ void pe_stream_enter(pe_stream *stream, size_t i, size_t element)
     const pe_tensor *tensor = pe_stream_tensor(stream, i);
     const size_t index = tensor != NULL ? stream->segments.segment[i].tensor : 0;
     stream->segment = i;
-    stream->carry.n = 0;
-    stream->carry.tensor = index;
     if (i == 0 && element == 0)
-        stream->carry = (pe_carry){.tensor = index};
+        stream->carry = (pe_carry){0};
+    stream->carry.tensor = index;
+    base64_encode_init(&stream->carry.base64);
     pe_tensor_blocks_enter(&stream->blocks, index, tensor, element);
 }
 
@@ -93,9 +93,11 @@ static void enter_at(pe_stream *stream, size_t i, uint64_t offset)
         return;
     }
     const size_t size = pe_dtype_bytes(tensor->dtype);
-    const size_t element = beginning(stream, tensor, encoder->raw_of(offset) / size);
+    const uint64_t raw = encoder->raw_of != NULL ? encoder->raw_of(offset) : offset;
+    const size_t element = beginning(stream, tensor, raw / size);
+    const uint64_t at = (uint64_t)element * size;
     pe_stream_enter(stream, i, element);
-    stream->skip -= encoder->text_of((uint64_t)element * size);
+    stream->skip -= encoder->text_of != NULL ? encoder->text_of(at) : at;
 }
 
 pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why)

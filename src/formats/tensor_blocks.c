@@ -39,21 +39,16 @@ size_t pe_tensor_blocks_beginning(const pe_plan *plan, const pe_tensor *tensor, 
                                                   : unit;
 }
 
-static void drop_unit(pe_tensor_blocks *blocks)
+void pe_tensor_blocks_free(pe_tensor_blocks *blocks)
 {
     free(blocks->unit);
     blocks->unit = NULL;
 }
 
-void pe_tensor_blocks_free(pe_tensor_blocks *blocks)
-{
-    drop_unit(blocks);
-}
-
 void pe_tensor_blocks_enter(pe_tensor_blocks *blocks, size_t index, const pe_tensor *tensor,
                             size_t element)
 {
-    drop_unit(blocks);
+    pe_tensor_blocks_free(blocks);
     blocks->index = index;
     blocks->tensor = tensor;
     blocks->next = element;
@@ -75,13 +70,6 @@ size_t pe_tensor_blocks_fitting(const pe_tensor_blocks *blocks, bool cut, size_t
     return most >= left ? left : down(most, PE_PART_ELEMENTS);
 }
 
-/* The pseudo tensor of a CSV header: element i is i. */
-static void fill_columns(size_t first, size_t n, int32_t *out)
-{
-    for (size_t i = 0; i < n; i++)
-        out[i] = (int32_t)(first + i);
-}
-
 /* A block of this work took so long. One that was small for another reason tells nothing. */
 static void learn(pe_tensor_blocks *blocks, size_t work, int64_t nanoseconds)
 {
@@ -98,7 +86,8 @@ pe_status pe_tensor_blocks_fill(pe_tensor_blocks *blocks, size_t n, void *out, p
     const size_t work = blocks->tensor->work;
     const int64_t start = pe_clock(), before = work > 1 ? pe_clock_of_thread() : 0;
     if (blocks->index == PE_COLUMNS) {
-        fill_columns(blocks->next, n, out);
+        for (size_t i = 0; i < n; i++) /* the pseudo tensor of a CSV header: element i is i */
+            ((int32_t *)out)[i] = (int32_t)(blocks->next + i);
     } else {
         /* Whole units, or a part of one. */
         const size_t unit = blocks->tensor->unit, at = blocks->next;
@@ -149,5 +138,5 @@ void pe_tensor_blocks_pass(pe_tensor_blocks *blocks, size_t n)
 {
     blocks->next += n;
     if (blocks->unit != NULL && blocks->next == blocks->unit_at + blocks->tensor->unit)
-        drop_unit(blocks);
+        pe_tensor_blocks_free(blocks);
 }

@@ -48,16 +48,6 @@ static bool put_tensor(pe_value *value, unsigned which, pe_dtype dtype)
     return value->present;
 }
 
-static size_t other_choice(const pe_param *param, unsigned which)
-{
-    size_t n = 1; /* there is a choice */
-    while (param->choices[n] != NULL)
-        n++;
-    /* tensors were read as the default type says */
-    return strcmp(param->name, "dtype") == 0 ? (size_t)param->fallback
-                                             : ((size_t)param->fallback + which) % n;
-}
-
 static bool put(pe_value *value, unsigned which, pe_dtype dtype)
 {
     value->present = true;
@@ -71,7 +61,13 @@ static bool put(pe_value *value, unsigned which, pe_dtype dtype)
         value->truth = which % 2 != 0;
         return true;
     case PE_KIND_CHOICE:
-        value->choice = other_choice(value->param, which);
+        value->choice = (size_t)value->param->fallback;
+        if (strcmp(value->param->name, "dtype") != 0) { /* tensors were read as the default says */
+            size_t n = 0;
+            while (value->param->choices[n] != NULL)
+                n++;
+            value->choice = (value->choice + which) % n;
+        }
         return true;
     case PE_KIND_POSITIONS:
         value->positions = pe_positions_range(0, 1, 2 * which + 1);

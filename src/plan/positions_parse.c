@@ -210,17 +210,6 @@ typedef struct extent {
     size_t lists;   /* how many of the rows are lists */
 } extent;
 
-/* The numbers of a row that is a list go to `list`. */
-static pe_status fill_row(const reader *of, pe_slice text, double *list, pe_positions *all)
-{
-    bool fractional;
-    const size_t n = all->shape.dim[1];
-    PE_TRY(scan_list(of, text, n, list));
-    PE_TRY(pe_positions_check(list, n, of->name, &fractional, of->why));
-    all->fractional |= fractional;
-    return PE_OK;
-}
-
 /* Rows as long as `all` says, which has room for them. */
 static pe_status fill_rows(const reader *of, pe_slice rows, pe_positions *all)
 {
@@ -231,8 +220,11 @@ static pe_status fill_rows(const reader *of, pe_slice rows, pe_positions *all)
         pe_status status = next_row(of, &rows, &text, &row);
         if (status == PE_OK && row.step == 0) {
             row.first = (int64_t)used;
-            status = fill_row(of, text, all->list + used, all);
+            double *list = all->list + used;
             used += row.count;
+            status = scan_list(of, text, row.count, list);
+            if (status == PE_OK)
+                status = pe_positions_check(list, row.count, of->name, &row.fractional, of->why);
         }
         PE_TRY(status);
         all->fractional |= row.fractional;

@@ -38,69 +38,29 @@ static size_t longest_dimension(const pe_values *values)
     return longest;
 }
 
-/* How many frequencies or slopes a row stands for. Where one that makes planning long is absent, a
- * tensor will tell: at most its longest axis. */
-static uint64_t channels_of(const pe_value *value, size_t longest)
-{
-    if (value->param->plan_work == 0)
-        return 0;
-    return value->present ? (uint64_t)value->integer : longest;
-}
-
-/* What this value adds to the work of each of them. */
-static uint64_t work_more(const pe_value *value)
-{
-    const uint16_t *work = value->param->channel_work;
-    if (value->param->fractions_cost && value->real == floor(value->real))
-        return 0;
-    return work != NULL && value->present ? work[value->choice] : 0;
-}
-
-/* A listed position is read and looked at by itself; one of a range follows from others. */
-static uint64_t list_work(const pe_value *value)
-{
-    const bool listed = value->param->kind == PE_KIND_POSITIONS && value->positions.list != NULL;
-    return listed ? value->positions.count * POSITION_WORK : 0;
-}
-
 static uint64_t planning(const pe_values *values)
 {
     const size_t longest = longest_dimension(values);
     uint64_t work = 0, channels = 0, more = 0;
     for (size_t p = 0; p < values->n; p++) {
         const pe_value *value = &values->value[p];
-        const uint64_t own = channels_of(value, longest);
-        work += value->param->plan_work * own + list_work(value);
+        const pe_param *param = value->param;
+        /* How many frequencies or slopes a row stands for. Where one that makes planning long is
+         * absent, a tensor will tell: at most its longest axis. */
+        const uint64_t own = param->plan_work == 0 ? 0
+                             : value->present      ? (uint64_t)value->integer
+                                                   : longest;
+        work += param->plan_work * own;
         channels += own;
-        more += work_more(value);
+        /* A listed position is read and looked at by itself; one of a range follows from others. */
+        if (param->kind == PE_KIND_POSITIONS && value->positions.list != NULL)
+            work += value->positions.count * POSITION_WORK;
+        /* What this value adds to the work of each channel. */
+        const bool free = param->fractions_cost && value->real == floor(value->real);
+        if (param->channel_work != NULL && value->present && !free)
+            more += param->channel_work[value->choice];
     }
     return work + channels * more;
-}
-
-/* The number of a row; where it is absent, that of the row that its default names. */
-static uint64_t length_of(const pe_values *values, const pe_value *value)
-{
-    const char *otherwise = value->param->fallback_text;
-    if (!value->present && otherwise != NULL)
-        value = pe_values_find(values, otherwise);
-    return value != NULL && value->present && value->integer > 0 ? (uint64_t)value->integer : 1;
-}
-
-/* The axis that a value gives to an answer; 1 where it gives none. */
-static uint64_t axis_of(const pe_values *values, const pe_value *value)
-{
-    const pe_param *param = value->param;
-    if (param->kind == PE_KIND_INT && (param->axis || param->plan_work > 0))
-        return length_of(values, value);
-    return param->kind == PE_KIND_POSITIONS && value->present ? value->positions.count : 1;
-}
-
-static uint64_t elements_of(const pe_value *value)
-{
-    size_t elements;
-    if (value->param->kind != PE_KIND_TENSOR || !value->present)
-        return 0;
-    return pe_array_elements(&value->tensor.shape, &elements) ? elements : UINT64_MAX;
 }
 
 /* Where tensors came, the answer is about as large as they are. */
@@ -108,8 +68,22 @@ static uint64_t computing(const pe_values *values)
 {
     uint64_t axes = 1, tensors = 0;
     for (size_t p = 0; p < values->n; p++) {
-        axes = pe_price_times(axes, axis_of(values, &values->value[p]));
-        tensors = pe_price_plus(tensors, elements_of(&values->value[p]));
+        const pe_value *value = &values->value[p];
+        const pe_param *param = value->param;
+        size_t elements;
+        if (param->kind == PE_KIND_TENSOR && value->present)
+            tensors = pe_price_plus(tensors, pe_array_elements(&value->tensor.shape, &elements)
+                                                 ? elements
+                                                 : UINT64_MAX);
+        if (param->kind == PE_KIND_POSITIONS && value->present)
+            axes = pe_price_times(axes, value->positions.count);
+        if (param->kind != PE_KIND_INT || (!param->axis && param->plan_work == 0))
+            continue;
+        /* The number of a row; where it is absent, that of the row that its default names. */
+        if (!value->present && param->fallback_text != NULL)
+            value = pe_values_find(values, param->fallback_text);
+        if (value != NULL && value->present && value->integer > 0)
+            axes = pe_price_times(axes, (uint64_t)value->integer);
     }
     return tensors > 0 ? tensors : axes;
 }

@@ -117,20 +117,6 @@ static pe_status read_file(const pe_learned_tables *learned, content *out, pe_pr
 
 /* ---- one table ---- */
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-}
-
-static const pe_learned_table *find_among(const pe_learned_tables *learned, const char *name)
-{
-    for (size_t i = 0; i < learned->n; i++)
-        if (strcmp(learned->table[i].name, name) == 0)
-            return &learned->table[i];
-    return NULL;
-}
-
 /* Two axes, after those of 1 in front have gone. */
 static pe_status check_shape(pe_stored *stored, pe_problem *why)
 {
@@ -168,18 +154,19 @@ static pe_status check_room(const pe_learned_tables *learned, const pe_stored *s
 static pe_status check(const pe_learned_tables *learned, const char *name, pe_stored *stored,
                        pe_problem *why)
 {
-    for (const char *c = name; *c != '\0'; c++)
-        if (!is_letter(*c) || (c == name && *c == '.'))
-            return pe_fail(why, PE_INVALID_PARAMETER, "",
-                           "a name must be of letters, digits, '.', '_' and '-', with no '.' in "
-                           "front");
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    if (name[0] == '.' || name[strspn(name, letters)] != '\0')
+        return pe_fail(why, PE_INVALID_PARAMETER, "",
+                       "a name must be of letters, digits, '.', '_' and '-', with no '.' in "
+                       "front");
     if (strlen(name) > PE_LEARNED_NAME_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "a name has at most %d letters",
                        PE_LEARNED_NAME_MAX);
     for (size_t i = 0; i < PE_LEN(reserved); i++)
         if (strcmp(reserved[i], name) == 0)
             return pe_fail(why, PE_INVALID_PARAMETER, "", "%s is no name for a table here", name);
-    if (find_among(learned, name) != NULL)
+    if (pe_learned_tables_find(learned, name) != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "there is a table %s already", name);
     pe_status status = check_shape(stored, why);
     return status != PE_OK ? status : check_room(learned, stored, why);
@@ -240,12 +227,10 @@ static pe_status add_table(pe_learned_tables *learned, const char *file, const c
         return pe_fail_memory(why);
     }
     const size_t bytes = pe_dtype_bytes(table.rows.dtype);
-    double largest = 0;
     for (size_t e = 0; e < table.rows.elements; e++)
-        largest =
-            fmax(largest,
+        table.largest =
+            fmax(table.largest,
                  fabs(pe_dtype_load(table.rows.dtype, (const char *)table.rows.data + e * bytes)));
-    table.largest = largest;
     digest_of(&table.rows, table.digest);
     all[learned->n++] = table;
     learned->bytes += stored->elements * pe_dtype_bytes(stored->dtype);
@@ -442,7 +427,10 @@ const pe_learned_table *pe_learned_tables_all(const pe_learned_tables *learned, 
 
 const pe_learned_table *pe_learned_tables_find(const pe_learned_tables *learned, const char *name)
 {
-    return learned != NULL ? find_among(learned, name) : NULL;
+    for (size_t i = 0; learned != NULL && i < learned->n; i++)
+        if (strcmp(learned->table[i].name, name) == 0)
+            return &learned->table[i];
+    return NULL;
 }
 
 /* ---- changes ---- */

@@ -77,13 +77,6 @@ static void colour_pooled(const pe_figure *figure, size_t row, const float *low,
     }
 }
 
-static void colour_single(const pe_figure *figure, const float *value, const colouring *by,
-                          unsigned char *out)
-{
-    for (size_t i = 0; i < figure->layout.nx; i++)
-        out[i] = isfinite(value[i]) ? colour_of(by, (double)value[i]) : PE_MASKED;
-}
-
 /* Row by row of cells. */
 static void colour_panel(const pe_figure *figure, size_t panel, const colouring *by,
                          unsigned char *out)
@@ -95,8 +88,10 @@ static void colour_panel(const pe_figure *figure, size_t panel, const colouring 
         pe_yield_spend(layout->pooled ? pixels / layout->ny : layout->nx);
         if (layout->pooled)
             colour_pooled(figure, row, figure->cells.low + at, figure->cells.high + at, by, out);
-        else
-            colour_single(figure, figure->cells.low + at, by, out + row * layout->nx);
+        const float *value = figure->cells.low + at;
+        for (size_t i = 0; i < layout->nx && !layout->pooled; i++)
+            out[row * layout->nx + i] =
+                isfinite(value[i]) ? colour_of(by, (double)value[i]) : PE_MASKED;
     }
 }
 

@@ -90,14 +90,6 @@ static size_t cross(const hand *by, double y, crossing out[CROSSINGS])
     return n;
 }
 
-/* Adds what [from, to] covers of each pixel, counted from `left`. */
-static void add_span(double from, double to, double left, double share[WIDEST])
-{
-    for (size_t x = from > left ? (size_t)(from - left) : 0; x < WIDEST && left + (double)x < to;
-         x++)
-        share[x] += (fmin(to, left + (double)x + 1) - fmax(from, left + (double)x)) / SUB_ROWS;
-}
-
 /* The row of pixels y, from `left` on: inside is where the outlines wind around a point. */
 static void draw_row(const hand *by, pe_canvas *canvas, double left, double y)
 {
@@ -108,8 +100,16 @@ static void draw_row(const hand *by, pe_canvas *canvas, double left, double y)
         int winding = 0;
         for (size_t i = 0; i + 1 < n; i++) {
             winding += at[i].up;
-            if (winding != 0)
-                add_span(at[i].x, at[i + 1].x, left, share);
+            if (winding == 0)
+                continue;
+            /* What [from, to] covers of each pixel, counted from `left`. */
+            const double from = at[i].x, to = at[i + 1].x;
+            for (size_t x = from > left ? (size_t)(from - left) : 0; x < WIDEST; x++) {
+                const double pixel = left + (double)x;
+                if (pixel >= to)
+                    break;
+                share[x] += (fmin(to, pixel + 1) - fmax(from, pixel)) / SUB_ROWS;
+            }
         }
     }
     for (size_t x = 0; x < WIDEST; x++)

@@ -7,13 +7,6 @@
 
 #include "base/yield.h"
 
-/* Pixels [from, to) of a row. */
-static void fill_row(pe_canvas *canvas, size_t y, const size_t span[2], unsigned char colour)
-{
-    if (y < canvas->height && span[0] < span[1])
-        memset(canvas->pixels + y * canvas->width + span[0], colour, span[1] - span[0]);
-}
-
 /* The pixel that a coordinate is in, within [0, end]. */
 static size_t pixel(double at, size_t end)
 {
@@ -22,11 +15,11 @@ static size_t pixel(double at, size_t end)
 
 static void draw_box(pe_canvas *canvas, const pe_box *box, unsigned char colour)
 {
-    const size_t span[2] = {pixel(box->x + 0.5, canvas->width),
-                            pixel(box->x + box->width + 0.5, canvas->width)};
+    const size_t from = pixel(box->x + 0.5, canvas->width);
+    const size_t to = pixel(box->x + box->width + 0.5, canvas->width);
     const size_t end = pixel(box->y + box->height + 0.5, canvas->height);
-    for (size_t y = pixel(box->y + 0.5, canvas->height); y < end; y++)
-        fill_row(canvas, y, span, colour);
+    for (size_t y = pixel(box->y + 0.5, canvas->height); y < end && from < to; y++)
+        memset(canvas->pixels + y * canvas->width + from, colour, to - from);
 }
 
 /* From a point to the segment from a to b. */

@@ -6,67 +6,67 @@
 #include "formats/figure/figure.h"
 #include "formats/figure/pixels.h"
 
+/* Paper, whose pixels are the caller's; false: there is no memory. */
+static bool make_canvas(const pe_figure_options *options, pe_canvas *canvas, pe_buffer *out)
+{
+    *canvas = (pe_canvas){.width = options->width,
+                          .height = options->height,
+                          .dark = options->dark,
+                          .out = out,
+                          .pixels = calloc(options->width, options->height)}; /* 0 is the paper */
+    pe_pixels_canvas(canvas);
+    out->failed |= canvas->pixels == NULL;
+    return canvas->pixels != NULL;
+}
+
+/* The file of a canvas, which ends. */
+static void put_canvas(pe_canvas *canvas)
+{
+    pe_palette palette;
+    pe_palette_make(canvas->dark, &palette);
+    pe_pixels_png(canvas->pixels, (const size_t[]){canvas->width, canvas->height}, &palette,
+                  canvas->out);
+    free(canvas->pixels);
+}
+
 /* A figure is drawn on pixels of its own, which are copied to their place. */
-static bool draw_part(const pe_sheet *sheet, size_t i, unsigned char *pixels, pe_buffer *out)
+static bool draw_part(const pe_sheet *sheet, size_t i, pe_canvas *whole)
 {
     size_t x, y;
-    const size_t width = sheet->rendering->figure.width;
-    const pe_figure_options *options = &sheet->of_part.figure;
-    pe_canvas canvas = {
-        .width = options->width, .height = options->height, .dark = options->dark, .out = out};
-    canvas.pixels = calloc(canvas.width, canvas.height); /* 0 is the paper */
-    if (canvas.pixels == NULL)
+    pe_canvas canvas;
+    if (!make_canvas(&sheet->of_part.figure, &canvas, whole->out))
         return false;
-    pe_pixels_canvas(&canvas);
     pe_figure_draw(&sheet->part[i], &canvas);
     pe_figure_place(sheet, i, &x, &y);
     for (size_t row = 0; row < canvas.height; row++)
-        memcpy(pixels + (y + row) * width + x, canvas.pixels + row * canvas.width, canvas.width);
+        memcpy(whole->pixels + (y + row) * whole->width + x, canvas.pixels + row * canvas.width,
+               canvas.width);
     free(canvas.pixels);
     return true;
 }
 
 static void write_png(const pe_sheet *sheet, pe_buffer *out)
 {
-    pe_palette palette;
-    const pe_figure_options *options = &sheet->rendering->figure;
-    const size_t size[2] = {options->width, options->height};
-    unsigned char *pixels = calloc(size[0], size[1]);
-    bool drawn = pixels != NULL;
-    if (drawn && sheet->n > 1) {
-        pe_canvas head = {.width = size[0], .height = size[1], .out = out, .pixels = pixels};
-        pe_pixels_canvas(&head);
-        pe_figure_sheet_title(sheet, &head);
-    }
+    pe_canvas canvas;
+    bool drawn = make_canvas(&sheet->rendering->figure, &canvas, out);
+    if (drawn && sheet->n > 1)
+        pe_figure_sheet_title(sheet, &canvas);
     for (size_t i = 0; i < sheet->n && drawn; i++)
-        drawn = draw_part(sheet, i, pixels, out);
-    if (drawn) {
-        pe_palette_make(options->dark, &palette);
-        pe_pixels_png(pixels, size, &palette, out);
-    }
-    out->failed |= !drawn;
-    free(pixels);
+        drawn = draw_part(sheet, i, &canvas);
+    if (drawn)
+        put_canvas(&canvas);
+    else
+        free(canvas.pixels);
 }
 
 static void write_sentence(const pe_figure_options *options, const char *title, const char *text,
                            pe_buffer *out)
 {
-    pe_palette palette;
-    const size_t size[2] = {options->width, options->height};
-    pe_canvas canvas = {.width = options->width,
-                        .height = options->height,
-                        .dark = options->dark,
-                        .out = out,
-                        .pixels = calloc(options->width, options->height)};
-    if (canvas.pixels == NULL) {
-        out->failed = true;
+    pe_canvas canvas;
+    if (!make_canvas(options, &canvas, out))
         return;
-    }
-    pe_pixels_canvas(&canvas);
     pe_figure_draw_sentence(title, text, &canvas);
-    pe_palette_make(options->dark, &palette);
-    pe_pixels_png(canvas.pixels, size, &palette, out);
-    free(canvas.pixels);
+    put_canvas(&canvas);
 }
 
 static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
