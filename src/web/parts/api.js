@@ -79,11 +79,8 @@ async function problem(response) {
     try {
         return new Problem(await response.json());
     } catch {
-        return new Problem({
-            status: response.status,
-            code: 'unknown',
-            title: `The server replied ${response.status}.`,
-        });
+        const { status } = response;
+        return new Problem({ status, code: 'unknown', title: `The server replied ${status}.` });
     }
 }
 
@@ -148,20 +145,18 @@ export function tensors(path, values, options = {}) {
     return answer(path, /** @type {Values} */ (values), options);
 }
 
-/** The answer to a body. @template {keyof Paths} P @param {P} path @param {Bodies[P]} body
- * @param {Options} [options] */
-export function posted(path, body, options = {}) {
-    return answer(path, {}, { ...options, body: /** @type {object} */ (body) });
+/** The numbers of the answer to a body. @template {keyof Paths} P @param {P} path @param {Bodies[P]} body
+ * @param {AbortSignal} [signal] */
+export async function posted(path, body, signal) {
+    return numbers(await answer(path, {}, { signal, body: /** @type {object} */ (body) }), signal);
 }
 
 /** The answer of a resource that only the listing knows: for the instrument, and for the doctor, who takes any
  * table. @param {string} path @param {Values} values @param {Options} [options] */
 export async function answer(path, values, options = {}) {
     if (options.body !== undefined) {
-        const whole = await request(address(path, values), {
-            ...options,
-            body: { ...options.body, format: 'safetensors' },
-        });
+        const body = { ...options.body, format: 'safetensors' };
+        const whole = await request(address(path, values), { ...options, body });
         return parse(await whole.arrayBuffer(), undefined);
     }
     const url = address(path, { ...values, format: 'safetensors' });
@@ -169,6 +164,14 @@ export async function answer(path, values, options = {}) {
     return parse(await response.arrayBuffer(), async (first, bytes, signal) =>
         (await request(url, { signal, range: `${first}-${first + bytes - 1}` })).arrayBuffer(),
     );
+}
+
+/** All numbers of a tensor of an answer. @param {import('./safetensors.js').Answer} found @param {AbortSignal} [signal]
+ * @param {string} [name] else the first */
+export async function numbers({ tensors: all }, signal, name) {
+    const tensor = name === undefined ? all.values().next().value : all.get(name);
+    if (tensor === undefined) throw new Error(`The answer has no ${name}.`);
+    return tensor.all(signal);
 }
 
 /** All numbers of an answer, by the names of its tensors. @param {import('./safetensors.js').Answer} found

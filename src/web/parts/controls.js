@@ -2,18 +2,15 @@
 import { field, fresh, h } from './dom.js';
 import { derived, initial, needed } from './listing.js';
 import { Problem, parameterOf } from './api.js';
+import { complaint } from './latest.js';
 import { keys } from './pointers.js';
 import { search } from './search.js';
 
 /** @import { Parameter } from './listing.js' */
 
-/**
- * @typedef {object} Control
- * @property {HTMLElement} element
- * @property {(value: string) => void} show
- * @property {(words: string) => void} fail an empty text takes the error away
- */
-/** @typedef {(value: string, done: boolean) => void} Change done: nothing moves any more */
+/** @typedef {(value: string, done?: boolean) => void} Change done: nothing moves any more */
+/** A parameter that no resource has; a list in place of a type has its choices.
+ * @typedef {[name: string, type: Parameter['type'] | string[], description?: string, unit?: string, least?: number, most?: number]} Row */
 
 const SLIDER_STEPS = 1000;
 const SHOWN = 5;
@@ -44,9 +41,8 @@ function typed(field, change) {
 
 /** A slider's place for a value and back; logarithmic where the bounds span decades, on both sides of 0.
  * @param {Parameter} parameter */
-function scale(parameter) {
-    const low = parameter.minimum ?? parameter.exclusive_minimum ?? 0;
-    const high = parameter.maximum ?? 1;
+function scale({ type, minimum, exclusive_minimum, maximum: high = 1 }) {
+    const low = minimum ?? exclusive_minimum ?? 0;
     const wide = high >= DECADES * (low > 0 ? low : 1);
     // From 0 on, the scale begins like log(1 + x).
     const shift = low > 0 ? 0 : 1;
@@ -60,7 +56,7 @@ function scale(parameter) {
         value: (place) => {
             const at = first + ((last - first) * place) / SLIDER_STEPS;
             const exact = wide ? exp(at) : at;
-            const value = parameter.type === 'integer' ? Math.round(exact) : Number(exact.toPrecision(3));
+            const value = type === 'integer' ? Math.round(exact) : Number(exact.toPrecision(3));
             return Math.min(high, Math.max(low, value));
         },
     };
@@ -68,12 +64,12 @@ function scale(parameter) {
 
 /** @param {Parameter} parameter @param {Change} change @param {string} id @returns {{parts: HTMLElement[], show: (value: string) => void}} */
 function number(parameter, change, id) {
+    const { name, type, minimum = 0, maximum } = parameter;
     const input = field('number', { id, inputmode: 'decimal', placeholder: derived(parameter) ?? 'none' });
     const write = typed(input, change);
-    if (parameter.maximum === undefined) return { parts: [input], show: write };
+    if (maximum === undefined) return { parts: [input], show: write };
     const { place, value } = scale(parameter);
-    const ends = { min: 0, max: SLIDER_STEPS, step: 1 };
-    const slider = h('input', { type: 'range', ...ends, 'aria-label': `${parameter.name}, slider` });
+    const slider = h('input', { type: 'range', min: 0, max: SLIDER_STEPS, step: 1, 'aria-label': `${name}, slider` });
     const moved = /** @param {boolean} done */ (done) => {
         input.value = String(value(Number(slider.value)));
         slider.setAttribute('aria-valuetext', input.value);
@@ -81,17 +77,16 @@ function number(parameter, change, id) {
     };
     slider.addEventListener('input', () => moved(false));
     slider.addEventListener('change', () => moved(true));
-    const { minimum = 0, maximum } = parameter;
-    if (parameter.type === 'integer')
-        keys(slider, { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }, (by) => {
-            show(String(Math.min(maximum, Math.max(minimum, Number(input.value) + by))));
-            change(input.value, true);
-        });
     const show = /** @param {string} text */ (text) => {
         write(text);
         if (text !== '' && Number.isFinite(Number(text))) slider.value = String(place(Number(text)));
         slider.setAttribute('aria-valuetext', text === '' ? 'none' : text);
     };
+    if (type === 'integer')
+        keys(slider, { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }, (by) => {
+            show(String(Math.min(maximum, Math.max(minimum, Number(input.value) + by))));
+            change(input.value, true);
+        });
     return { parts: [slider, input], show };
 }
 
@@ -102,14 +97,11 @@ function segments({ type, choices = ['true', 'false'] }, change, id) {
     const name = fresh('choice');
     const inputs = choices.map((value) => h('input', { type: many ? 'checkbox' : 'radio', name, value }));
     const chosen = () => inputs.filter(({ checked }) => checked).map(({ value }) => value);
+    const onchange = () => change(chosen().join(','), true);
     const group = h(
         'div.segments',
-        {
-            role: many ? 'group' : 'radiogroup',
-            'aria-labelledby': `${id}-name`,
-            onchange: () => change(chosen().join(','), true),
-        },
-        [inputs.map((input) => h('label', input, h('span', input.value)))],
+        { role: many ? 'group' : 'radiogroup', 'aria-labelledby': `${id}-name`, onchange },
+        inputs.map((input) => h('label', input, h('span', input.value))),
     );
     return {
         parts: [group],
@@ -120,77 +112,61 @@ function segments({ type, choices = ['true', 'false'] }, change, id) {
     };
 }
 
-/** @param {Parameter} parameter @param {Change} change @param {string} id */
-function words(parameter, change, id) {
-    const long = parameter.type === 'tensor' || parameter.type === 'numbers';
+/** What a parameter is set by. @param {Parameter} parameter @param {Change} change @param {string} id */
+function parts(parameter, change, id) {
+    const { type, choices } = parameter;
+    if (type === 'integer' || type === 'number') return number(parameter, change, id);
+    if (type !== 'choices' && choices && choices.length > CHIPS_MAX) {
+        const found = search(id, change);
+        found.offer(choices.map((value) => ({ value, title: value })));
+        return found;
+    }
+    if (type === 'boolean' || choices) return segments(parameter, change, id);
     const placeholder = derived(parameter);
-    const input = long
+    const input = ['tensor', 'numbers'].includes(type)
         ? h('textarea.code', { id, rows: 2, spellcheck: 'false', placeholder })
         : field('code', { id, placeholder });
     return { parts: [input], show: typed(input, change) };
 }
 
-/** One of many choices. @param {string[]} choices @param {Change} change @param {string} id */
-function searched(choices, change, id) {
-    const found = search(id, (value) => change(value, true));
-    found.offer(choices.map((value) => ({ value, title: value })));
-    return found;
-}
-
-/** @param {Parameter} parameter @param {Change} change @param {string} id */
-function parts(parameter, change, id) {
-    if (parameter.type === 'integer' || parameter.type === 'number') return number(parameter, change, id);
-    const { type, choices = [] } = parameter;
-    if (type !== 'choices' && choices.length > CHIPS_MAX) return searched(choices, change, id);
-    if (parameter.type === 'boolean' || parameter.choices !== undefined) return segments(parameter, change, id);
-    return words(parameter, change, id);
-}
-
-/** The control of one parameter, with its name, unit, help and place for an error. @param {Parameter} parameter
- * @param {Change} change @returns {Control} */
+/** The control of one parameter, with its name, unit, help and place for an error.
+ * @param {Parameter} parameter @param {Change} change */
 export function control(parameter, change) {
+    const { name, type, unit, description, default: preset } = parameter;
     const id = fresh('field');
     const { parts: inner, show } = parts(parameter, change, id);
     const group = inner[0].matches('.segments');
-    const name = h(
-        group ? 'span' : 'label',
-        group ? { id: `${id}-name`, class: 'name' } : { for: id, class: 'name' },
-        parameter.name,
-    );
-    const error = h('p.error', { id: `${id}-error`, role: 'alert', hidden: true });
-    const none = parameter.type === 'choices' && parameter.default !== undefined && ` None: ${parameter.default}.`;
-    const help = h('p.help', { id: `${id}-help` }, parameter.description, none);
+    const title = group ? h('span.name', { id: `${id}-name` }, name) : h('label.name', { for: id }, name);
+    const error = complaint(`${id}-error`);
+    const none = type === 'choices' && preset !== undefined && ` None: ${preset}.`;
     const target = inner.find((part) => part.id === id) ?? inner[0];
     target.setAttribute('aria-describedby', `${id}-help ${id}-error`);
-    const element = h('div.control', { 'data-parameter': parameter.name }, [
-        h('div.control-head', name, parameter.unit && h('span.unit', parameter.unit)),
+    const element = h('div.control', { 'data-parameter': name }, [
+        h('div.control-head', title, unit && h('span.unit', unit)),
         h('div.control-row', inner),
-        error,
-        help,
+        error.element,
+        h('p.help', { id: `${id}-help` }, description, none),
     ]);
     return {
         element,
         show,
-        fail: (text) => {
-            error.hidden = text === '';
-            error.textContent = text;
-            target.setAttribute('aria-invalid', String(text !== ''));
+        /** @param {string} words an empty text takes the error away */
+        fail: (words) => {
+            error.show(words === '' ? null : new Error(words));
+            target.setAttribute('aria-invalid', String(words !== ''));
         },
     };
 }
 
-/** The control of one of several words. @param {string} name @param {string[]} choices @param {Change} change @param {string} [description] */
-export const choice = (name, choices, change, description = '') =>
-    control({ name, type: 'string', required: false, choices, description }, change);
-
-/** Rows of parameters that no resource has, all of them needed; a list in place of a type has their choices.
- * @param {[name: string, type: Parameter['type'] | string[], description: string, unit?: string, least?: number, most?: number][]} rows
- * @returns {Parameter[]} */
+/** Parameters that no resource has, all of them needed. @param {Row[]} rows @returns {Parameter[]} */
 export const fields = (rows) =>
-    rows.map(([name, kind, description, unit, minimum, maximum]) => ({
+    rows.map(([name, kind, description = '', unit, minimum, maximum]) => ({
         ...(Array.isArray(kind) ? { type: 'string', choices: kind } : { type: kind }),
         ...{ name, required: true, description, unit, minimum, maximum },
     }));
+
+/** The control of one of several words. @param {string} name @param {string[]} choices @param {Change} change */
+export const choice = (name, choices, change) => control(fields([[name, choices]])[0], change);
 
 /** The controls of all rows. The needed ones and some more are open, the others under "More".
  * @param {Parameter[]} parameters @param {(name: string, value: string | null, done: boolean) => void} change null:
@@ -199,61 +175,47 @@ export function form(parameters, change) {
     /** Defaults of the room or of its model, which come before those of the server. @type {Record<string, string>} */
     let own = {};
     const usual = /** @param {Parameter} parameter */ (parameter) => own[parameter.name] ?? initial(parameter);
-    /** @type {Map<string, Control>} */
-    const controls = new Map();
-    for (const parameter of parameters)
-        controls.set(
-            parameter.name,
-            control(parameter, (value, done) =>
-                change(parameter.name, value === '' || value === usual(parameter) ? null : value, done),
-            ),
-        );
-    const first = parameters.filter(
-        (parameter) => needed(parameter) || ['tensor', 'positions'].includes(parameter.type),
+    const controls = new Map(
+        parameters.map((parameter) => {
+            const { name } = parameter;
+            const changed = /** @type {Change} */ (
+                (value, done = true) => change(name, value === '' || value === usual(parameter) ? null : value, done)
+            );
+            return [name, control(parameter, changed)];
+        }),
     );
-    const open = [...first, ...parameters.filter((parameter) => !first.includes(parameter))].slice(
-        0,
-        Math.max(SHOWN, first.length),
-    );
-    const rest = parameters.filter((parameter) => !open.includes(parameter));
+    const first = parameters.filter((each) => needed(each) || ['tensor', 'positions'].includes(each.type));
+    const all = [...first, ...parameters.filter((each) => !first.includes(each))];
+    const [open, rest] = [all.slice(0, Math.max(SHOWN, first.length)), all.slice(Math.max(SHOWN, first.length))];
     const elements = /** @param {Parameter[]} list */ (list) => list.map(({ name }) => controls.get(name)?.element);
     const summary = `${rest.length} more parameter${rest.length === 1 ? '' : 's'}`;
     const more = h('details.more', h('summary', summary), elements(rest));
-    const general = h('p.error', { role: 'alert', hidden: true });
+    const general = complaint();
     const element = h('form.form', { onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, [
         elements(open),
         rest.length > 0 && more,
-        general,
+        general.element,
     ]);
     return {
         element,
         /** @param {Record<string, string>} values @param {Record<string, string>} [defaults] */
         show: (values, defaults = {}) => {
             own = defaults;
-            for (const parameter of parameters)
-                controls.get(parameter.name)?.show(values[parameter.name] ?? usual(parameter));
+            for (const each of parameters) controls.get(each.name)?.show(values[each.name] ?? usual(each));
             if (rest.some((each) => ![undefined, usual(each)].includes(values[each.name]))) more.open = true;
         },
         /** Show the words of a problem at the fields that caused it; null: all is well. @param {unknown} error */
         fail: (error) => {
             for (const each of controls.values()) each.fail('');
             const faults = error instanceof Problem ? error.errors : [];
-            const others = [];
             for (const fault of faults) {
-                const { detail } = fault;
                 const at = controls.get(parameterOf(fault));
-                if (at === undefined) others.push(detail);
-                else at.fail(detail);
-                if (at !== undefined && more.contains(at.element)) more.open = true;
+                at?.fail(fault.detail);
+                if (at && more.contains(at.element)) more.open = true;
             }
-            const text =
-                error === null
-                    ? ''
-                    : faults.length === 0
-                      ? String(/** @type {Error} */ (error).message)
-                      : others.join(' ');
-            general.hidden = text === '';
-            general.textContent = text;
+            const others = faults.filter((fault) => !controls.has(parameterOf(fault))).map(({ detail }) => detail);
+            const told = others.length > 0 ? new Error(others.join(' ')) : null;
+            general.show(faults.length === 0 ? error : told);
         },
     };
 }

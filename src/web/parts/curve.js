@@ -1,7 +1,7 @@
 // curve.js - series of numbers as curves, with axes.
 import { attribute, framed, fresh, h, svg } from './dom.js';
 import { tick } from './number.js';
-import { keys } from './pointers.js';
+import { ALONG, keys } from './pointers.js';
 import { rounded, scale } from './scale.js';
 import { seriesTable } from './table.js';
 
@@ -118,8 +118,7 @@ export class Curve {
         };
         this.picture.addEventListener('pointermove', (event) => to(at(event), false));
         this.picture.addEventListener('click', (event) => to(at(/** @type {PointerEvent} */ (event)), true));
-        const far = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
-        keys(this.picture, far, (by, { shiftKey }) => to((this.cursor ?? 0) + by * (shiftKey ? 10 : 1), true));
+        keys(this.picture, ALONG, (by, { shiftKey }) => to((this.cursor ?? 0) + by * (shiftKey ? 10 : 1), true));
     }
 
     #paint() {

@@ -1,59 +1,49 @@
-// distances.js - what is known of a bias or a bucket of query and key: their distance, and the formula with its numbers.
+// distances.js - what is known of a bias, a bucket or a frequency: where it stands, and the formula with its numbers.
 // The result in each formula is the server's.
-import { call, formula, fraction, power, row, sub } from './formula.js';
+import { call, fraction, power, row, sub } from './formula.js';
 import { digits } from './number.js';
 import { positionOf } from './positions.js';
 
 /** @import { More } from './facts.js' */
+/** @import { Part } from './formula.js' */
 /** @import { Answer } from './safetensors.js' */
 
 /** @typedef {Record<string, number>} Numbers */
 /** @typedef {<P extends keyof import('openapi').paths>(path: P, values: import('./api.js').Asked<P>, names: string[]) => ArrayLike<number>[] | null} LookUp */
 
-/** @param {number | undefined} value @param {string} dtype */
-const result = (value, dtype) => (value === undefined ? '…' : digits(value, dtype));
-
 /** Queries are the last of the positions of keys. @param {Numbers} parameters @param {number} query */
 const placeOf = ({ query_length: queries, key_length: keys }, query) => keys - queries + query;
 
-/** @param {Numbers} all @param {{row: number, column: number}} cell @returns {import('./readout.js').Fact} */
-const distance = (all, { row: query, column: key }) => ['key − query', digits(key - placeOf(all, query), 'int32')];
+/** @param {Numbers} all @param {{row: number, column: number}} cell */
+const distance = (all, { row: query, column: key }) => ({ 'key − query': digits(key - placeOf(all, query), 'int32') });
 
 /** The published rule of ALiBi's slopes. @param {Answer} answer @returns {More} */
 export function slope({ parameters }) {
     const { num_heads: heads, alibi_bias_max: most, variant } = /** @type {Numbers} */ (parameters);
     const round = String(variant) === 'formula' ? heads : 2 ** Math.floor(Math.log2(heads));
-    return ({ column: head }, _, value, dtype) => {
+    return ({ column: head }) => {
         const [over, under] = head < round ? [head + 1, round] : [2 * (head - round) + 1, 2 * round];
-        const exponent = row('−', most, '·', over, '/', under);
-        return [['formula', formula(sub('m', head), '=', power(2, exponent), '=', result(value, dtype))]];
+        return { formula: [sub('m', head), '=', power(2, row('−', most, '·', over, '/', under))] };
     };
 }
 
 /** @param {Answer} answer @param {LookUp} look @returns {More} */
 export function alibi({ parameters, tensors }, look) {
     const all = /** @type {Numbers} */ (parameters);
-    const { num_heads, variant, alibi_bias_max } = parameters;
+    const { num_heads, variant, alibi_bias_max, form, heads } = parameters;
     const count = tensors.values().next().value?.shape[0] ?? 1;
-    const headOf = positionOf(parameters.heads, count) ?? Number;
+    const headOf = positionOf(heads, count) ?? Number;
     const values = { num_heads: `${num_heads}`, variant: `${variant}`, alibi_bias_max: `${alibi_bias_max}` };
-    return (cell, _, value, dtype, slice) => {
-        const head = headOf(slice);
+    return (cell, _, slice, value) => {
         const found = look('/v1/alibi/slopes', { ...values, dtype: 'float64' }, ['data']);
+        const head = headOf(slice);
         const m = found === null ? '…' : digits(found[0][head], 'float64');
-        const place = placeOf(all, cell.row);
-        const product =
-            parameters.form === 'key' ? [m, '·', cell.column] : ['−', m, '·', row('|', place, '−', cell.column, '|')];
-        const masked = value === -Infinity;
-        return [
-            ['head', head],
-            ['slope', m],
-            ...(parameters.form === 'key' ? [] : [distance(all, cell)]),
-            [
-                'formula',
-                masked ? 'masked: the key comes after the query' : formula(...product, '=', result(value, dtype)),
-            ],
-        ];
+        const apart = row('|', placeOf(all, cell.row), '−', cell.column, '|');
+        const product = form === 'key' ? [m, '·', cell.column] : ['−', m, '·', apart];
+        return {
+            ...{ head, slope: m, ...(form === 'key' ? {} : distance(all, cell)) },
+            formula: value === -Infinity ? 'masked: the key comes after the query' : product,
+        };
     };
 }
 
@@ -63,9 +53,8 @@ function bucketOf({ num_buckets: buckets, max_distance: most, bidirectional }, a
     const own = bidirectional ? buckets / 2 : buckets;
     const near = Math.floor(own / 2);
     const far = Math.abs(apart);
-    const after = apart > 0;
-    if (after && !bidirectional) return row('0');
-    const shift = after ? [own, '+'] : [];
+    if (apart > 0 && !bidirectional) return row('0');
+    const shift = apart > 0 ? [own, '+'] : [];
     if (far < near) return row(...shift, far);
     const share = fraction(call('ln', far, '/', near), call('ln', most, '/', near));
     const step = row(near, '+', '⌊', share, '·', row('(', own, '−', near, ')'), '⌋');
@@ -73,20 +62,13 @@ function bucketOf({ num_buckets: buckets, max_distance: most, bidirectional }, a
 }
 
 /** @param {Answer} answer @returns {More} */
-export function bucket({ parameters }) {
+export function bucket({ parameters: { variant, ...parameters } }) {
     const all = /** @type {Numbers} */ (parameters);
-    return (cell, _, value, dtype) => {
-        const place = placeOf(all, cell.row);
-        const rule =
-            parameters.variant === 't5'
-                ? [bucketOf(all, cell.column - place)]
-                : [
-                      call(
-                          'bucket',
-                          ...(parameters.variant === 'deberta' ? [place, '−', cell.column] : [cell.column, '−', place]),
-                      ),
-                  ];
-        return [distance(all, cell), ['formula', formula(...rule, '=', result(value, dtype))]];
+    return (cell) => {
+        const [query, key] = [placeOf(all, cell.row), cell.column];
+        const both = variant === 'deberta' ? [query, '−', key] : [key, '−', query];
+        const rule = variant === 't5' ? bucketOf(all, key - query) : call('bucket', ...both);
+        return { ...distance(all, cell), formula: [rule] };
     };
 }
 
@@ -94,24 +76,24 @@ export function bucket({ parameters }) {
 export function clipped({ parameters }) {
     const all = /** @type {Numbers} */ (parameters);
     const { left_max: left, right_max: right } = all;
-    return (cell, _, value, dtype) => {
+    return (cell) => {
         const clip = call('clip', cell.column, '−', placeOf(all, cell.row), ',', row('−', left), ',', right);
-        return [distance(all, cell), ['formula', formula(clip, '+', left, '=', result(value, dtype))]];
+        return { ...distance(all, cell), formula: [clip, '+', left] };
     };
 }
 
 /** @param {Answer} answer @returns {More} */
 export function windowed({ parameters }) {
     const { window_height: height, window_width: width } = /** @type {Numbers} */ (parameters);
-    return (cell, _, value, dtype) => {
+    return (cell) => {
         const [y, x] = [cell.row, cell.column].map((patch) => [Math.floor(patch / width), patch % width]);
         const down = row('(', y[0], '−', x[0], '+', height - 1, ')');
         const across = row('(', y[1], '−', x[1], '+', width - 1, ')');
-        return [
-            ['query patch', `row ${y[0]}, column ${y[1]}`],
-            ['key patch', `row ${x[0]}, column ${x[1]}`],
-            ['formula', formula(down, '·', 2 * width - 1, '+', across, '=', result(value, dtype))],
-        ];
+        return {
+            'query patch': `row ${y[0]}, column ${y[1]}`,
+            'key patch': `row ${x[0]}, column ${x[1]}`,
+            formula: [down, '·', 2 * width - 1, '+', across],
+        };
     };
 }
 
@@ -120,9 +102,8 @@ export function frequency({ parameters }, _, tensor) {
     const { rotary_dim: width, rope_theta: base } = /** @type {Numbers} */ (parameters);
     if (parameters.rope_type !== 'default' || parameters.freq_factors !== undefined) return undefined;
     if (!['inv_freq', 'wavelength'].includes(tensor)) return undefined;
-    return ({ column: pair }, __, value, dtype) => {
+    return ({ column: pair }) => {
         const own = power(base, row('−', 2 * pair, '/', width));
-        const whole = tensor === 'inv_freq' ? own : fraction(row(2, 'π'), own);
-        return [['formula', formula(whole, '=', result(value, dtype))]];
+        return { formula: [tensor === 'inv_freq' ? own : fraction(row(2, 'π'), own)] };
     };
 }

@@ -7,6 +7,7 @@ import { positionOf } from './positions.js';
 import { valueFacts } from './readout.js';
 
 /** @import { LookUp } from './distances.js' */
+/** @import { Part } from './formula.js' */
 /** @import { Fact } from './readout.js' */
 /** @import { Answer, Tensor } from './safetensors.js' */
 
@@ -22,7 +23,9 @@ import { valueFacts } from './readout.js';
  * @property {(cell: Cell, value: number | undefined, slice?: number) => Fact[]} facts of which matrix, where there are several
  */
 
-/** @typedef {(cell: Cell, position: number | undefined, value: number | undefined, dtype: string, slice: number) => Fact[]} More */
+/** What is known of a cell beside its value. `formula`: what its value is, in words or as the parts before "= value".
+ * @typedef {{formula: string | Part[], [name: string]: Fact[1] | Part[]}} Known */
+/** @typedef {(cell: Cell, position: number | undefined, slice: number, value: number | undefined) => Known | null} More */
 
 /** @type {Map<string, ArrayLike<number>[] | null>} */
 const known = new Map();
@@ -43,22 +46,14 @@ const lookUp = (arrived) => (path, values, names) => {
     return null;
 };
 
-/** Frequencies and wavelengths of a rotation. @param {LookUp} look @param {Record<string, string>} values */
-function wavesOf(look, values) {
+/** The frequency and the wavelength of a pair, once they are there.
+ * @param {LookUp} look @param {Record<string, string>} values of the rotation @param {number} pair
+ * @returns {Record<string, string | number>} */
+function waveOf(look, values, pair) {
     const found = look('/v1/rope/frequencies', { ...values, dtype: 'float64' }, ['inv_freq', 'wavelength']);
-    return found && { frequency: found[0], wavelength: found[1] };
-}
-
-/** @typedef {ReturnType<typeof wavesOf>} Waves */
-
-/** @param {Waves} all @param {number} pair @returns {Fact[]} */
-function waveFacts(all, pair) {
-    if (all === null) return [['pair', pair]];
-    return [
-        ['pair', pair],
-        ['frequency', digits(all.frequency[pair], 'float64')],
-        ['wavelength', `${digits(all.wavelength[pair], 'float64')} tokens`],
-    ];
+    if (found === null) return { pair };
+    const [frequency, wavelength] = found.map((list) => digits(list[pair], 'float64'));
+    return { pair, frequency, wavelength: `${wavelength} tokens` };
 }
 
 /** Which function of which pair stands in a column of a sinusoidal table. @param {number} column @param {number} width @param {unknown} layout */
@@ -78,19 +73,13 @@ function sinusoidal({ parameters, tensors: all }, look) {
         scale,
     } = /** @type {Record<string, number>} */ (parameters);
     if (shift !== 0 || width % 2 !== 0 || all.size !== 1) return undefined;
-    return ({ column }, position, value, dtype) => {
-        if (position === undefined) return [];
+    return ({ column }, position) => {
+        if (position === undefined) return null;
         const { pair, name } = waveAt(column, width, layout);
         const place = scale === 1 ? String(position) : row(position, '·', brief(scale, 17));
-        const own = formula(
-            call(name, fraction(place, power(String(base), row(2 * pair, '/', width)))),
-            '=',
-            value === undefined ? '…' : digits(value, dtype),
-        );
-        return [
-            ...waveFacts(wavesOf(look, { head_dim: String(width), rope_theta: String(base) }), pair),
-            ['formula', own],
-        ];
+        const angle = fraction(place, power(String(base), row(2 * pair, '/', width)));
+        const waves = waveOf(look, { head_dim: String(width), rope_theta: String(base) }, pair);
+        return { ...waves, formula: [call(name, angle)] };
     };
 }
 
@@ -101,27 +90,12 @@ function rope({ parameters, scalars }, look, tensor) {
     if (!['cos', 'sin'].includes(tensor) || parameters.cache_layout !== 'pairs') return undefined;
     const factor = Number(scalars.attention_factor ?? 1);
     const times = factor === 1 ? [] : [digits(factor, 'float64'), '·'];
-    const values = Object.fromEntries(
-        Object.entries(parameters)
-            .filter(([name]) => !NOT_FREQUENCIES.includes(name))
-            .map(([name, value]) => [name, String(value)]),
-    );
-    return ({ column }, position, value, dtype) => {
-        if (position === undefined) return [];
-        const all = wavesOf(look, values);
-        const angle = all === null ? '…' : digits(all.frequency[column], 'float64');
-        return [
-            ...waveFacts(all, column),
-            [
-                'formula',
-                formula(
-                    ...times,
-                    call(tensor, position, '·', angle),
-                    '=',
-                    value === undefined ? '…' : digits(value, dtype),
-                ),
-            ],
-        ];
+    const own = Object.entries(parameters).filter(([name]) => !NOT_FREQUENCIES.includes(name));
+    const values = Object.fromEntries(own.map(([name, value]) => [name, String(value)]));
+    return ({ column }, position) => {
+        if (position === undefined) return null;
+        const waves = waveOf(look, values, column);
+        return { ...waves, formula: [...times, call(tensor, position, '·', waves.frequency ?? '…')] };
     };
 }
 
@@ -167,11 +141,18 @@ export function meaning(path, found, tensor, arrived) {
         valueName: tensor.name === 'data' ? (path.split('/').at(-1) ?? '') : tensor.name,
         rowLabel: (index) => (position ? brief(position(index), 15) : String(index)),
         columnLabel: String,
-        facts: (cell, value, slice = 0) => [
-            [rowName, position ? position(cell.row) : cell.row],
-            [names.columnName, cell.column],
-            ...valueFacts(value, tensor.dtype),
-            ...(special?.(cell, position?.(cell.row), value, tensor.dtype, slice) ?? []),
-        ],
+        facts: (cell, value, slice = 0) => {
+            const at = position?.(cell.row);
+            const { formula: told, ...more } = special?.(cell, at, slice, value) ?? {};
+            const result = value === undefined ? '…' : digits(value, tensor.dtype);
+            const whole = typeof told === 'string' ? told : told && formula(...told, '=', result);
+            return [
+                [rowName, at ?? cell.row],
+                [names.columnName, cell.column],
+                ...valueFacts(value, tensor.dtype),
+                .../** @type {Fact[]} */ (Object.entries(more)),
+                ...(whole === undefined ? [] : [/** @type {Fact} */ (['formula', whole])]),
+            ];
+        },
     };
 }

@@ -2,12 +2,12 @@
 import { widest } from './chunks.js';
 import { choice } from './controls.js';
 import { Curve } from './curve.js';
-import { h } from './dom.js';
+import { attribute, h } from './dom.js';
 import { meaning } from './facts.js';
 import { Heatmap } from './heatmap.js';
 import { digits } from './number.js';
 import { pool } from './pooled.js';
-import { Readout } from './readout.js';
+import { Readout, told } from './readout.js';
 import { table } from './table.js';
 import { take } from './take.js';
 import { cellOf, kept, whole } from './view.js';
@@ -37,7 +37,7 @@ export class Figure {
         this.answer = answer;
         this.options = options;
         this.readout = new Readout();
-        this.meaning = meaning(options.path, answer, this.tensor, () => this.#point());
+        this.meaning = this.#meaning();
         /** @private @type {Heatmap | null} */ this.heatmap = null;
         /** The heatmaps, the large one first: their pictures stay until those that take their places are there.
          * @private @type {Heatmap[]} */
@@ -49,51 +49,31 @@ export class Figure {
         /** Which matrix of the tensor is seen large. @private */ this.slice = 0;
         /** @private @type {HTMLElement} */ this.frame = h('div.figure-frame', [...(before?.frame.childNodes ?? [])]);
         const names = [...answer.tensors.keys()];
-        this.tabs = h('div.segments', { role: 'radiogroup', 'aria-label': 'Tensor', hidden: names.length < 2 }, [
-            names.map((name) =>
-                h('label', [
-                    h('input', {
-                        type: 'radio',
-                        name: this.#key('tensor'),
-                        value: name,
-                        checked: name === this.tensor.name,
-                        onchange: () => this.#choose({ tensor: name, slice: null, win: null, at: null }),
-                    }),
-                    h('span', name),
-                ]),
-            ),
-        ]);
+        this.tabs = choice('tensor', names, (tensor) => this.#choose({ tensor, slice: null, win: null, at: null }));
+        this.tabs.element.hidden = names.length < 2;
         this.table = table(() => this.#part());
         const along = take(() => ({ ...options, tensor: this.tensor, many: this.tensor.name !== 'data' }));
-        this.scalars = h('dl.readout.scalars', { hidden: Object.keys(this.#facts()).length === 0 }, [
-            Object.entries(this.#facts()).map(([name, value]) => h('div', h('dt', name), h('dd', value))),
-        ]);
+        const facts = factsOf(answer);
         this.element = h('figure.figure', { 'data-path': options.path }, [
             h('figcaption', options.title),
-            this.tabs,
-            this.scalars,
+            this.tabs.element,
+            facts.length > 0 && h('dl.readout.scalars', told(facts)),
             this.frame,
             this.readout.element,
             h('div.panels', this.table.element, options.path !== '' && along),
         ]);
-        this.#draw();
+        this.update();
     }
 
     /** The tensor that is seen. @returns {Tensor} */
     get tensor() {
         const { tensors } = this.answer;
-        const tensor = tensors.get(this.options.place.get(this.#key('tensor'))) ?? tensors.values().next().value;
-        return /** @type {Tensor} */ (tensor);
+        return /** @type {Tensor} */ (tensors.get(this.#kept('tensor')) ?? tensors.values().next().value);
     }
 
-    /** Scalars of the answer that are no words about it. */
-    #facts() {
-        const { encoding: _, ...scalars } = this.answer.scalars;
-        return Object.fromEntries(
-            Object.entries(scalars)
-                .filter(([, value]) => typeof value !== 'object')
-                .map(([name, value]) => [name, typeof value === 'number' ? digits(value, 'float64') : String(value)]),
-        );
+    /** What its cells mean. */
+    #meaning() {
+        return meaning(this.options.path, this.answer, this.tensor, () => this.#point());
     }
 
     /** @param {Record<string, string | null>} changes */
@@ -107,6 +87,11 @@ export class Figure {
         return `${this.options.prefix ?? ''}${name}`;
     }
 
+    /** An own value of the address. @param {string} name */
+    #kept(name) {
+        return this.options.place.get(this.#key(name));
+    }
+
     /** Write own values to the address. @param {Record<string, string | null>} changes @param {{step?: boolean}} [how] */
     #keep(changes, how) {
         const named = Object.entries(changes).map(([name, value]) => [this.#key(name), value]);
@@ -115,26 +100,20 @@ export class Figure {
 
     /** Which matrix is large. */
     #what() {
-        return `${this.tensor.name} ${this.options.place.get(this.#key('slice'))}`;
+        return `${this.tensor.name} ${this.#kept('slice')}`;
     }
 
     /** The address has changed: show what it says. */
     update() {
-        for (const input of this.tabs.querySelectorAll('input')) input.checked = input.value === this.tensor.name;
-        const { place } = this.options;
+        this.tabs.show(this.tensor.name);
         if (this.heatmap === null || this.seen !== this.#what()) return this.#draw();
-        this.heatmap.show(place.get(this.#key('win')), this.#cell());
+        this.heatmap.show(this.#kept('win'), cellOf(this.#kept('at')));
         this.#point();
     }
 
     /** Draw again, where colours have changed. */
     repaint() {
         this.heatmap?.draw();
-    }
-
-    /** Move the cursor. @param {import('./heatmap.js').Cell} cell */
-    move(cell) {
-        this.heatmap?.move(cell, true);
     }
 
     stop() {
@@ -147,7 +126,7 @@ export class Figure {
         this.heatmap = null;
         this.seen = this.#what();
         const { tensor } = this;
-        this.meaning = meaning(this.options.path, this.answer, tensor, () => this.#point());
+        this.meaning = this.#meaning();
         this.readout.show(null);
         if (tensor.length === 0) this.frame.replaceChildren(h('p', 'The answer has no elements.'));
         else if (tensor.shape.length < 2) void this.#curve(tensor);
@@ -157,14 +136,19 @@ export class Figure {
 
     /** @param {Tensor} tensor */
     async #curve(tensor) {
-        const { columnName, rowName, placed, valueName } = this.meaning;
+        const { columnName, rowName, placed, valueName, facts } = this.meaning;
+        const at = /** @param {number} index @param {boolean} done */ (index, done) => {
+            const all = facts({ row: index, column: index }, y[index]);
+            this.readout.show(all.filter(([name]) => name !== (placed ? columnName : rowName)));
+            if (done) this.#keep({ at: String(index) });
+        };
         const picture = new Curve({
-            name: `${tensor.name} of ${this.options.title}`,
+            name: this.#name,
             xName: placed ? rowName : columnName,
             yName: valueName,
             points: tensor.length < 65,
             tabled: true,
-            onCursor: (index, done) => this.#at(index, y[index], done),
+            onCursor: at,
         });
         this.parts.push(picture);
         this.maps = [];
@@ -178,19 +162,15 @@ export class Figure {
         if (!this.parts.includes(picture)) return;
         this.frame.replaceChildren(picture.element);
         picture.show([{ name: tensor.name, y, x: placed && Array.from(y, (_, i) => placed(i)) }]);
-        const at = this.options.place.number(this.#key('at'), NaN);
-        if (at in y) {
-            picture.mark(at);
-            this.#at(at, y[at], null);
-        }
+        const marked = this.options.place.number(this.#key('at'), NaN);
+        if (!(marked in y)) return;
+        picture.mark(marked);
+        at(marked, false);
     }
 
-    /** @param {number} index @param {number} value @param {boolean | null} done null: the address says so */
-    #at(index, value, done) {
-        const { columnName, rowName, placed, facts } = this.meaning;
-        const all = facts({ row: index, column: index }, value);
-        this.readout.show(all.filter(([name]) => name !== (placed ? columnName : rowName)));
-        if (done) this.#keep({ at: String(index) });
+    /** What is seen, in words. */
+    get #name() {
+        return `${this.tensor.name} of ${this.options.title}`;
     }
 
     /** @param {Tensor} tensor */
@@ -202,10 +182,9 @@ export class Figure {
         const [large, ...small] = this.maps;
         this.maps = [];
         const multiples = n > 1 ? [this.#small(tensor, n, small)] : [];
-        const big = this.#large(tensor, large);
-        this.frame.replaceChildren(...multiples, big.element);
-        this.maps.unshift(big);
-        this.heatmap = big;
+        this.heatmap = this.#large(tensor, large);
+        this.frame.replaceChildren(...multiples, this.heatmap.element);
+        this.maps.unshift(this.heatmap);
         this.#point();
     }
 
@@ -223,20 +202,11 @@ export class Figure {
     /** @param {Tensor} tensor @param {Heatmap | undefined} before */
     #large(tensor, before) {
         const { slice } = this;
-        const { place, title, onError } = this.options;
-        const { rowName, columnName, rowLabel, columnLabel } = this.meaning;
+        const { onError, paint } = this.options;
         const matrix = this.#matrix(tensor, slice);
         const map = new Heatmap({
-            matrix,
-            name: `${tensor.name} of ${title}`,
-            rowName,
-            columnName,
-            rowLabel,
-            columnLabel,
-            onError,
-            paint: this.options.paint,
-            before: before?.picture,
-            bounds: this.shared,
+            ...this.meaning,
+            ...{ matrix, onError, paint, name: this.#name, before: before?.picture, bounds: this.shared },
             onRead: () => this.#point(),
             onCursor: (cell, value, done) => {
                 this.readout.show(this.meaning.facts(cell, value, slice));
@@ -248,90 +218,71 @@ export class Figure {
                 this.table.refresh();
             },
         });
-        map.show(place.get(this.#key('win')), this.#cell());
+        map.show(this.#kept('win'), cellOf(this.#kept('at')));
         this.parts.push(map);
         return map;
     }
 
-    /** The cell that the address names. */
-    #cell() {
-        return cellOf(this.options.place.get(this.#key('at')));
-    }
-
     /** Say what is at the cursor, now that it may have been read. */
     #point() {
-        const cell = this.#cell();
+        const cell = cellOf(this.#kept('at'));
         if (cell !== null && this.heatmap)
             this.readout.show(this.meaning.facts(cell, this.heatmap.value(cell), this.slice));
     }
 
-    /** Whether small matrices have one scale, or a scale each, in which a flat one is seen as well as a steep one. */
-    #scaling() {
-        const name = this.#key('colours');
-        const field = choice('colours', SCALES, (value) =>
-            this.#choose({ colours: value === SCALES[0] ? null : value }),
-        );
-        field.show(this.options.place.get(name, SCALES[0]));
-        return field.element;
-    }
-
-    /** All matrices of a tensor, small. @param {Tensor} tensor @param {number} n @param {Heatmap[]} before */
+    /** All matrices of a tensor, small, with a scale each, in which a flat one is seen as well as a steep one, or with
+     * one scale. @param {Tensor} tensor @param {number} n @param {Heatmap[]} before */
     #small(tensor, n, before) {
         const shown = Math.min(n, SMALL_MAX);
         const { maps, slice } = this;
-        const bounds = () => widest(maps.map((map) => map.chunks.bounds));
-        const one = this.options.place.get(this.#key('colours')) === SCALES[1];
-        if (one) this.shared = bounds;
+        const scaling = this.#kept('colours') || SCALES[0];
+        if (scaling === SCALES[1]) this.shared = () => widest(maps.map((map) => map.chunks.bounds));
         for (let i = 0; i < shown; i++) {
             const map = new Heatmap({
                 matrix: tensor.matrix(i),
                 name: `number ${i}`,
                 before: before[i]?.picture,
                 bare: true,
-                bounds: one ? bounds : undefined,
+                bounds: this.shared,
                 onRead: () => maps.forEach((each) => each.draw()),
                 onError: this.options.onError,
             });
-            map.canvas.tabIndex = -1;
-            map.canvas.setAttribute('role', 'img');
+            attribute(map.canvas, { tabindex: -1, role: 'img' });
             maps.push(map);
         }
         this.parts.push(...maps);
+        const colours = choice('colours', SCALES, (value) =>
+            this.#choose({ colours: value === SCALES[0] ? null : value }),
+        );
+        colours.show(scaling);
+        const button = /** @param {Heatmap} map @param {number} i */ ({ element }, i) => {
+            const onclick = () => this.#choose({ slice: String(i), at: null });
+            const named = { 'aria-pressed': i === slice, 'aria-label': `Show number ${i}` };
+            return h('button', { type: 'button', ...named, onclick }, element, h('span', i));
+        };
         return h('div.multiples', [
-            maps.map((map, i) =>
-                h(
-                    'button',
-                    {
-                        type: 'button',
-                        'aria-pressed': i === slice,
-                        'aria-label': `Show number ${i}`,
-                        onclick: () => this.#choose({ slice: String(i), at: null }),
-                    },
-                    [map.element, h('span', i)],
-                ),
-            ),
+            maps.map(button),
             maps[0].note,
-            this.#scaling(),
+            colours.element,
             n > shown && h('p.note', `The first ${shown} of ${n} are shown.`),
         ]);
     }
 
     /** What the table shows. */
     #part() {
-        const { rowLabel, columnLabel } = this.meaning;
-        const caption = `${this.tensor.name} of ${this.options.title}`;
-        if (this.heatmap)
-            return { matrix: this.heatmap.matrix, window: this.heatmap.window, rowLabel, columnLabel, caption };
+        if (this.heatmap) return this.heatmap.part;
         const { tensor } = this;
         if (tensor.length === 0) return null;
+        const { name, dtype, length: rows } = tensor;
         /** @type {Matrix} */
-        const matrix = {
-            name: tensor.name,
-            dtype: tensor.dtype,
-            rows: tensor.length,
-            columns: 1,
-            read: (first, count, signal) => tensor.elements(first, count, signal),
-        };
-        return { matrix, window: whole(matrix), rowLabel, columnLabel: () => tensor.name, caption };
+        const matrix = { name, dtype, rows, columns: 1, read: tensor.elements.bind(tensor) };
+        const { rowLabel } = this.meaning;
+        return { matrix, window: whole(matrix), rowLabel, columnLabel: () => name, caption: this.#name };
     }
+}
+
+/** Scalars of an answer that are no words about it. @param {Answer} answer @returns {import('./readout.js').Fact[]} */
+function factsOf({ scalars: { encoding: _, ...scalars } }) {
+    const plain = Object.entries(scalars).filter(([, value]) => typeof value !== 'object');
+    return plain.map(([name, value]) => [name, typeof value === 'number' ? digits(value, 'float64') : String(value)]);
 }

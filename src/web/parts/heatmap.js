@@ -7,7 +7,7 @@ import { framed, h } from './dom.js';
 import { legend } from './legend.js';
 import { digits } from './number.js';
 import { painter, scaleOf } from './palette.js';
-import { pointers } from './pointers.js';
+import { ARROWS, pointers } from './pointers.js';
 import { Overview } from './pooled.js';
 import { scale } from './scale.js';
 import { Tip } from './tip.js';
@@ -140,6 +140,13 @@ export class Heatmap {
         this.theme.removeEventListener('change', this.draw);
     }
 
+    /** What is in view, as a table has it. @returns {import('./table.js').Part} */
+    get part() {
+        const { matrix, window } = this;
+        const { rowLabel = String, columnLabel = String, name: caption } = this.options;
+        return { matrix, window, rowLabel, columnLabel, caption };
+    }
+
     /** The value of a cell, if it has been read. @param {Cell} cell */
     value(cell) {
         const index = Math.floor(cell.row / this.chunks.high);
@@ -166,18 +173,22 @@ export class Heatmap {
     /** The part of the canvas that shows the matrix, in CSS pixels. */
     get #area() {
         const { clientWidth, clientHeight } = this.canvas;
+        const { top, right, bottom, left } = this.margin;
         const unit = this.#unit;
-        const [top, right, bottom, left] = [
-            this.margin.top,
-            this.margin.right,
-            this.margin.bottom,
-            this.margin.left,
-        ].map((size) => size * unit);
+        const width = Math.max(1, clientWidth - (left + right) * unit);
+        const height = Math.max(1, clientHeight - (top + bottom) * unit);
+        return { left: left * unit, top: top * unit, width, height };
+    }
+
+    /** Where a place of the matrix is drawn. @param {number} row @param {number} column */
+    #spot(row, column) {
+        const { left, top, width, height } = this.#area;
+        const { window } = this;
         return {
-            left,
-            top,
-            width: Math.max(1, clientWidth - left - right),
-            height: Math.max(1, clientHeight - top - bottom),
+            x: left + ((column - window.column) / window.columns) * width,
+            y: top + ((row - window.row) / window.rows) * height,
+            wide: width / window.columns,
+            high: height / window.rows,
         };
     }
 
@@ -191,22 +202,19 @@ export class Heatmap {
 
     /** @param {number} dx @param {number} dy in CSS pixels */
     #pan(dx, dy) {
-        const { width, height } = this.#area;
-        const { row, rows, column, columns } = this.window;
-        this.look({ rows, columns, row: row - (dy / height) * rows, column: column - (dx / width) * columns });
+        const { wide, high } = this.#spot(0, 0);
+        this.look({ ...this.window, row: this.window.row - dy / high, column: this.window.column - dx / wide });
     }
 
     /** @param {number} factor @param {number} [x] @param {number} [y] */
     zoom(factor, x, y) {
         const { left, top, width, height } = this.#area;
-        this.look(
-            zoomed(
-                this.window,
-                factor,
-                x === undefined ? 0.5 : clamp((x - left) / width, 0, 1),
-                y === undefined ? 0.5 : clamp((y - top) / height, 0, 1),
-            ),
-        );
+        const share = /** @param {number | undefined} at @param {number} from @param {number} size */ (
+            at,
+            from,
+            size,
+        ) => (at === undefined ? 0.5 : clamp((at - from) / size, 0, 1));
+        this.look(zoomed(this.window, factor, share(x, left, width), share(y, top, height)));
     }
 
     /** All of the matrix, or as much as fits. */
@@ -216,12 +224,16 @@ export class Heatmap {
 
     /** @param {number} x @param {number} y @returns {Cell} */
     #cell(x, y) {
-        const { left, top, width, height } = this.#area;
-        const { row, rows, column, columns } = this.window;
-        return {
-            row: clamp(Math.floor(row + ((y - top) / height) * rows), 0, this.matrix.rows - 1),
-            column: clamp(Math.floor(column + ((x - left) / width) * columns), 0, this.matrix.columns - 1),
-        };
+        const origin = this.#spot(0, 0);
+        return this.#within({
+            row: Math.floor((y - origin.y) / origin.high),
+            column: Math.floor((x - origin.x) / origin.wide),
+        });
+    }
+
+    /** The cell of the matrix that is nearest to one. @param {Cell} cell @returns {Cell} */
+    #within({ row, column }) {
+        return { row: clamp(row, 0, this.matrix.rows - 1), column: clamp(column, 0, this.matrix.columns - 1) };
     }
 
     #leave() {
@@ -241,49 +253,34 @@ export class Heatmap {
 
     /** Set the cursor. @param {Cell} cell @param {boolean} done */
     move(cell, done) {
-        this.cursor = {
-            row: clamp(cell.row, 0, this.matrix.rows - 1),
-            column: clamp(cell.column, 0, this.matrix.columns - 1),
-        };
+        this.cursor = this.#within(cell);
         this.options.onCursor?.(this.cursor, this.value(this.cursor), done);
         this.draw();
     }
 
     /** @param {KeyboardEvent} event */
     #key(event) {
-        const at = this.cursor ?? { row: Math.floor(this.window.row), column: Math.floor(this.window.column) };
-        const far = event.shiftKey ? 10 : 1;
-        const page = Math.max(1, Math.floor(this.window.rows));
+        const { key, shiftKey } = event;
+        const { window, matrix } = this;
+        const at = this.cursor ?? { row: Math.floor(window.row), column: Math.floor(window.column) };
+        const page = Math.max(1, Math.floor(window.rows));
         /** @type {Record<string, [number, number]>} */
         const steps = {
-            ArrowUp: [-far, 0],
-            ArrowDown: [far, 0],
-            ArrowLeft: [0, -far],
-            ArrowRight: [0, far],
-            PageUp: [-page, 0],
-            PageDown: [page, 0],
-            Home: [-at.row, -at.column],
-            End: [this.matrix.rows, this.matrix.columns],
+            PageUp: [0, -page],
+            PageDown: [0, page],
+            Home: [-at.column, -at.row],
+            End: [matrix.columns, matrix.rows],
         };
-        const step = steps[event.key];
-        if (step !== undefined) {
-            this.move({ row: at.row + step[0], column: at.column + step[1] }, true);
-            this.look(showing(this.window, /** @type {Cell} */ (this.cursor)));
-        } else if (event.key === '+' || event.key === '=') this.zoom(KEY_ZOOM, ...this.#middle(at));
-        else if (event.key === '-') this.zoom(1 / KEY_ZOOM, ...this.#middle(at));
-        else if (event.key === '0') this.fit();
+        const [along, down] = ARROWS[key]?.map((by) => by * (shiftKey ? 10 : 1)) ?? steps[key] ?? [];
+        const { x, y } = this.#spot(at.row + 0.5, at.column + 0.5);
+        if (along !== undefined) {
+            this.move({ row: at.row + down, column: at.column + along }, true);
+            this.look(showing(window, /** @type {Cell} */ (this.cursor)));
+        } else if (key === '+' || key === '=') this.zoom(KEY_ZOOM, x, y);
+        else if (key === '-') this.zoom(1 / KEY_ZOOM, x, y);
+        else if (key === '0') this.fit();
         else return;
         event.preventDefault();
-    }
-
-    /** Where a cell's middle is. @param {Cell} cell @returns {[number, number]} */
-    #middle(cell) {
-        const { left, top, width, height } = this.#area;
-        const { row, rows, column, columns } = this.window;
-        return [
-            left + ((cell.column + 0.5 - column) / columns) * width,
-            top + ((cell.row + 0.5 - row) / rows) * height,
-        ];
     }
 
     #paint() {
@@ -316,7 +313,7 @@ export class Heatmap {
     }
 
     /** Draw within the axes. @param {CanvasRenderingContext2D} context @param {() => void} draw */
-    #within(context, draw) {
+    #clipped(context, draw) {
         const { left, top, width, height } = this.#area;
         context.save();
         context.beginPath();
@@ -329,11 +326,8 @@ export class Heatmap {
     /** Draw the picture of a part of the matrix where the window has it.
      * @param {CanvasRenderingContext2D} context @param {CanvasImageSource} picture @param {import('./view.js').Window} part */
     #put(context, picture, part) {
-        const { left, top, width, height } = this.#area;
-        const { row, rows, column, columns } = this.window;
-        const [x, y] = [left + ((part.column - column) / columns) * width, top + ((part.row - row) / rows) * height];
-        const size = /** @type {const} */ ([(part.columns * width) / columns, (part.rows * height) / rows]);
-        this.#within(context, () => context.drawImage(picture, x, y, ...size));
+        const { x, y, wide, high } = this.#spot(part.row, part.column);
+        this.#clipped(context, () => context.drawImage(picture, x, y, part.columns * wide, part.rows * high));
     }
 
     /** What the service has drawn. Of the chunks only that of the cursor is read.
@@ -363,18 +357,15 @@ export class Heatmap {
         const held = Math.min(down, Math.log2(this.chunks.high));
         const [high, wide] = [2 ** held, 2 ** across];
         const first = { row: Math.floor(row / high), column: Math.floor(column / wide) };
-        const last = { row: Math.ceil((row + rows) / high), column: Math.ceil((column + columns) / wide) };
-        const n = { rows: last.row - first.row, columns: last.column - first.column };
+        const n = {
+            rows: Math.ceil((row + rows) / high) - first.row,
+            columns: Math.ceil((column + columns) / wide) - first.column,
+        };
         this.#texture(first, n, held, across);
         // Cells that a chunk is too low to pool are smaller than pixels: they are blended, and none is left out.
         context.imageSmoothingEnabled = held < down;
-        const part = {
-            row: first.row * high,
-            rows: n.rows * high,
-            column: first.column * wide,
-            columns: n.columns * wide,
-        };
-        this.#put(context, this.texels, part);
+        const part = { row: first.row * high, rows: n.rows * high };
+        this.#put(context, this.texels, { ...part, column: first.column * wide, columns: n.columns * wide });
         const covers = `Each square is a chequer of the least and the greatest of ${high} × ${wide} values.`;
         this.#caption(high * wide > 1 ? covers : '');
     }
@@ -386,11 +377,8 @@ export class Heatmap {
         const image = new ImageData(n.columns * each, n.rows * each);
         const pixels = new Uint32Array(image.data.buffer);
         const none = ink(this.canvas, '--none');
-        const { scale } = this;
-        const colours = this.options.paint?.(word(none)) ?? {
-            key: `${scale.from} ${scale.to}`,
-            paint: painter(scale, word(none)),
-        };
+        const own = { key: `${this.scale.from} ${this.scale.to}`, paint: painter(this.scale, word(none)) };
+        const colours = this.options.paint?.(word(none)) ?? own;
         const manner = { down, across, key: `${colours.key} ${none}`, paint: colours.paint };
         const perChunk = (this.chunks.high / 2 ** down) * each;
         pixels.fill(word(ink(this.canvas, '--skeleton')));
@@ -402,19 +390,15 @@ export class Heatmap {
         }
         if (this.texels.width !== image.width || this.texels.height !== image.height)
             this.texels = new OffscreenCanvas(image.width, image.height);
-        const own = /** @type {OffscreenCanvasRenderingContext2D} */ (this.texels.getContext('2d'));
-        own.putImageData(image, 0, 0);
+        /** @type {OffscreenCanvasRenderingContext2D} */ (this.texels.getContext('2d')).putImageData(image, 0, 0);
     }
 
     /** @param {string} covers what a drawn square stands for */
     #caption(covers) {
         const { rows, columns } = this.window;
-        const parts = covers === '' ? [] : [covers];
-        if (Math.floor(rows) < this.matrix.rows && columns === this.matrix.columns)
-            parts.push(
-                `${Math.round(rows).toLocaleString('en')} of ${this.matrix.rows.toLocaleString('en')} rows are in view.`,
-            );
-        const words = parts.join(' ');
+        const [seen, all] = [Math.round(rows), this.matrix.rows].map((n) => n.toLocaleString('en'));
+        const part = Math.floor(rows) < this.matrix.rows && columns === this.matrix.columns;
+        const words = [covers, part && `${seen} of ${all} rows are in view.`].filter(Boolean).join(' ');
         if (this.note.textContent !== words) this.note.textContent = words;
     }
 
@@ -431,11 +415,11 @@ export class Heatmap {
         context.textAlign = 'right';
         context.textBaseline = 'middle';
         for (const tick of ticks(row, rows, height / (40 * unit)))
-            context.fillText(rowLabel(tick), left - 6, top + ((tick + 0.5 - row) / rows) * height, left - 8);
+            context.fillText(rowLabel(tick), left - 6, this.#spot(tick + 0.5, 0).y, left - 8);
         context.textAlign = 'center';
         context.textBaseline = 'top';
         for (const tick of ticks(column, columns, width / (TICK_EVERY * unit)))
-            context.fillText(columnLabel(tick), left + ((tick + 0.5 - column) / columns) * width, top + height + 5);
+            context.fillText(columnLabel(tick), this.#spot(0, tick + 0.5).x, top + height + 5);
         context.textAlign = 'right';
         context.fillText(`${columnName} →`, left + width, top + height + 20 * unit);
         context.textAlign = 'left';
@@ -446,9 +430,7 @@ export class Heatmap {
     #paintCursor(context) {
         if (this.cursor === null) return;
         const { left, top, width, height } = this.#area;
-        const { row, rows, column, columns } = this.window;
-        const [w, t] = [width / columns, height / rows];
-        const [x, y] = [left + (this.cursor.column - column) * w, top + (this.cursor.row - row) * t];
+        const { x, y, wide: w, high: t } = this.#spot(this.cursor.row, this.cursor.column);
         const mark = /** @param {string} colour @param {number} wider */ (colour, wider) => {
             context.strokeStyle = ink(this.canvas, colour);
             context.lineWidth = 1 + wider;
@@ -460,7 +442,7 @@ export class Heatmap {
             context.strokeRect(x - 1, y - 1, Math.max(w, 3) + 2, Math.max(t, 3) + 2);
         };
         // Paper around it, so that it is seen on every colour.
-        this.#within(context, () => [mark('--paper', 2), mark('--accent', 0)]);
+        this.#clipped(context, () => [mark('--paper', 2), mark('--accent', 0)]);
     }
 }
 

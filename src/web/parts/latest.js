@@ -61,13 +61,6 @@ export class Latest {
     }
 }
 
-/** All numbers of a tensor. @param {import('./safetensors.js').Answer} answer @param {string} [name] else the first @param {AbortSignal} [signal] */
-export async function numbers(answer, name, signal) {
-    const tensor = name === undefined ? answer.tensors.values().next().value : answer.tensors.get(name);
-    if (tensor === undefined) throw new Error(`The answer has no ${name}.`);
-    return tensor.all(signal);
-}
-
 /** A part of a room. In a frame of another page only the part that the address names with fig= is seen, or the
  * first. @param {import('./place.js').Place} place
  * @param {{name: string, title: string, head?: Node, lead?: string, first?: boolean, source?: () => import('./take.js').Source | null}} what
@@ -95,12 +88,12 @@ export const split = (controls, ...seen) =>
         h('div.stage', { 'aria-busy': true }, seen),
     );
 
-/** A place for the words of an error that no field has caused. */
-export function complaint() {
-    const element = h('p.error', { role: 'alert', hidden: true });
+/** A place for the words of an error. @param {string} [id] */
+export function complaint(id) {
+    const element = h('p.error', { id, role: 'alert', hidden: true });
     return {
         element,
-        /** @param {unknown} error */
+        /** @param {unknown} error null: all is well */
         show: (error) => {
             element.hidden = error === null;
             element.textContent = error === null ? '' : String(/** @type {Error} */ (error).message);

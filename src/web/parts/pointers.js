@@ -83,6 +83,11 @@ export function drag(element, { begin, move, end }) {
     on('pointercancel', release);
 }
 
+/** Arrows as columns and rows. @type {Record<string, [number, number]>} */
+export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+/** Along a line, and to its ends. */
+export const ALONG = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+
 /** What keys do; those that are not named are left to the browser. @template T @param {Element} element
  * @param {Record<string, T>} steps by the names of keys @param {(step: T, event: KeyboardEvent) => void} act */
 export function keys(element, steps, act) {

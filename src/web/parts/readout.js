@@ -10,22 +10,22 @@ export class Readout {
         this.show(null);
     }
 
-    /** @param {Fact[] | null} facts null: nothing is pointed at */
+    /** @param {Fact[] | Record<string, Fact[1]> | null} facts null: nothing is pointed at */
     show(facts) {
-        if (facts === null)
-            return this.element.replaceChildren(
-                h('div', h('dt', 'cursor'), h('dd', 'Point at a value, or use the arrow keys.')),
-            );
-        this.element.replaceChildren(...facts.map(([name, value]) => h('div', h('dt', name), h('dd', value))));
+        const all = facts ?? { cursor: 'Point at a value, or use the arrow keys.' };
+        this.element.replaceChildren(...told(Array.isArray(all) ? all : Object.entries(all)));
     }
 }
 
+/** Facts as the children of a list. @param {Fact[]} facts */
+export const told = (facts) => facts.map(([name, value]) => h('div', h('dt', name), h('dd', value)));
+
 /** A value at full digits and as bits. @param {number | undefined} value undefined: not read yet
- * @param {string} dtype @returns {Fact[]} */
-export function valueFacts(value, dtype) {
-    if (value === undefined) return [['value', '…']];
+ * @param {string} dtype @param {string} [name] @param {string} [unit] @returns {Fact[]} */
+export function valueFacts(value, dtype, name = 'value', unit = '') {
+    if (value === undefined) return [[name, '…']];
     return [
-        ['value', digits(value, dtype)],
+        [name, digits(value, dtype) + unit],
         ['bits', hex(value, dtype)],
     ];
 }

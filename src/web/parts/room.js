@@ -1,37 +1,72 @@
-// room.js - what rooms share: values of the address, questions to the server, and what ends when a room is left.
+// room.js - what rooms share: values of the address and the controls that set them, questions to the server, and what
+// ends when a room is left.
 import { address } from './api.js';
+import { control, fields, form } from './controls.js';
 import { Figure } from './figure.js';
 import { Latest, section } from './latest.js';
 import { find } from './listing.js';
+import { story } from './story.js';
 
+/** @import { Change, Row } from './controls.js' */
 /** @import { Options } from './figure.js' */
+/** @import { Parameter } from './listing.js' */
 /** @import { Context, Module } from '../rooms/rooms.js' */
+
+/** @typedef {Record<string, string | number | null>} Changes null, or the usual value, takes one out of the address */
 
 export class Room {
     /** @type {Latest[]} */ #asked = [];
+    /** @type {(() => void)[]} */ #shown = [];
     /** @type {Element | null} */ #stage = null;
+    /** Values that the address leaves out. @type {Record<string, string>} */ usual = {};
+    /** @type {Figure | null} */ figure = null;
+    /** @private @type {{stop: () => void}[]} */ parts = [];
 
-    /** @param {Context} context @param {Record<string, string>} [usual] values that the address leaves out */
-    constructor({ place, listing, go, fail }, usual = {}) {
+    /** @param {Context} context */
+    constructor({ place, listing, go, fail }) {
         this.place = place;
         this.listing = listing;
         this.go = go;
         this.fail = fail;
-        this.usual = usual;
-        /** @type {Figure | null} */ this.figure = null;
-        /** @private @type {{stop: () => void}[]} */ this.parts = [];
     }
 
     /** A value of the address, or the usual one. @param {string} name */
     get = (name) => this.place.get(name, this.usual[name]);
 
-    /** Write values to the address and show what it says; null, or the usual value, takes one out.
-     * @param {Record<string, string | number | null>} changes @param {boolean} [done] nothing moves any more */
-    set(changes, done = true) {
+    /** Write values to the address; without `step` Back does not return to what was before.
+     * @param {Changes} changes @param {{step?: boolean}} [how] */
+    keep(changes, how) {
         const all = Object.entries(changes);
         const kept = all.map(([name, value]) => [name, String(value) === this.usual[name] ? null : value]);
-        this.place.set(Object.fromEntries(kept), { step: done });
-        this.update();
+        this.place.set(Object.fromEntries(kept), how);
+    }
+
+    /** Write values to the address and show what it says.
+     * @param {Changes} changes @param {boolean} [done] nothing moves any more */
+    set(changes, done = true) {
+        this.keep(changes, { step: done });
+        this.update(done);
+    }
+
+    /** A control whose value the address has. @template {{show: (value: string) => void}} C @param {string} key there
+     * @param {(change: Change) => C} make @param {Changes} [also] what changes with it */
+    bound(key, make, also = {}) {
+        const made = make((value, done = true) => this.set({ [key]: value || null, ...also }, done));
+        this.#shown.push(() => made.show(this.get(key)));
+        return made;
+    }
+
+    /** The same of a row as fields() has them. @param {Row} row @param {string} [key] @param {Changes} [also] */
+    control(row, key = row[0], also = {}) {
+        return this.bound(key, (change) => control(fields([row])[0], change), also);
+    }
+
+    /** A form whose values the address has. @param {Parameter[]} rows
+     * @param {(name: string, done: boolean) => Changes | null} [also] what changes with a parameter */
+    form(rows, also) {
+        const made = form(rows, (name, value, done) => this.set({ [name]: value, ...also?.(name, done) }, done));
+        this.#shown.push(() => made.show(this.place.all(), this.usual));
+        return made;
     }
 
     /** A part that ends with the room. @template {{stop: () => void}} T @param {T} part */
@@ -41,10 +76,13 @@ export class Room {
     }
 
     /** A question, of which the latest counts. @param {(error: unknown) => void} [fail] else the line says what failed
-     * @param {{patient?: boolean}} [how] */
-    asks(fail = this.fail, how) {
+     * @param {{patient?: boolean, busy?: Element}} [how] busy: what waits for the first answer */
+    asks(fail = this.fail, { busy, ...how } = {}) {
         const question = this.own(new Latest(fail, how));
-        question.ended = () => this.#settle();
+        question.ended = () => {
+            busy?.removeAttribute('aria-busy');
+            this.#settle();
+        };
         this.#asked.push(question);
         return question;
     }
@@ -60,6 +98,22 @@ export class Room {
         return section(this.place, { name, title, ...how }, ...children);
     }
 
+    /** The head of the room. @param {string} title @param {string[]} sentences @param {...string} paths whose papers
+     * are named */
+    story(title, sentences, ...paths) {
+        return story(
+            title,
+            sentences,
+            paths.map((path) => find(this.listing, path)),
+        );
+    }
+
+    /** The parameters of a resource, or those of some names. @param {string} path @param {readonly string[]} [names] */
+    rows(path, names) {
+        const all = find(this.listing, path)?.parameters ?? [];
+        return names ? all.filter(({ name }) => names.includes(name)) : all;
+    }
+
     /** Draw an answer in a frame, in place of the one that is there. @param {HTMLElement} frame
      * @param {import('./safetensors.js').Answer} found
      * @param {Pick<Options, 'path' | 'values'> & Partial<Options>} options */
@@ -72,15 +126,17 @@ export class Room {
         frame.removeAttribute('aria-busy');
     }
 
-    /** Resources of the listing. @param {...string} paths */
-    resources(...paths) {
-        return paths.map((path) => find(this.listing, path));
+    /** What is seen of the room. @returns {Node[]} */
+    layout() {
+        return [];
     }
 
     /** The stage is seen once all that was asked first has been answered: so nothing on it moves.
-     * @param {Element} host */
+     * @param {HTMLElement} host */
     begin(host) {
+        host.replaceChildren(...this.layout());
         this.#stage = host.querySelector('.stage');
+        this.update();
         if (host.querySelector('.error:not([hidden])')) this.#settle(); // Nothing was asked.
     }
 
@@ -88,17 +144,23 @@ export class Room {
         if (this.#asked.every(({ running }) => !running)) this.#stage?.removeAttribute('aria-busy');
     }
 
-    /** The address has changed: show what it says. */
-    update() {}
+    /** The address has changed: show what it says. @param {boolean} [done] */
+    update(done = true) {
+        for (const show of this.#shown) show();
+        this.load(done);
+    }
+
+    /** Ask for what the address says. @param {boolean} _done nothing moves any more */
+    load(_done) {}
 
     stop() {
         for (const part of [...this.parts, this.figure]) part?.stop();
     }
 }
 
-/** A module's `show`. @param {new (host: HTMLElement, context: Context) => Room} Own @returns {Module['show']} */
+/** A module's `show`. @param {new (context: Context) => Room} Own @returns {Module['show']} */
 export const opened = (Own) => (host, context) => {
-    const room = new Own(host, context);
+    const room = new Own(context);
     room.begin(host);
     return room;
 };

@@ -1,7 +1,6 @@
 // story.js - the words of a room: what is seen, where it comes from, and exercises that the page checks.
-import { answer } from './api.js';
+import { answer, numbers } from './api.js';
 import { field, fresh, h } from './dom.js';
-import { numbers } from './latest.js';
 import { brief } from './number.js';
 
 /** @import { Cell } from './heatmap.js' */
@@ -27,6 +26,13 @@ export function story(title, sentences, resources) {
 /** A note on what some teaching texts have otherwise. @param {...(Node | string)} words */
 export const note = (...words) => h('p.aside', words);
 
+/** Words that the server has first to be asked for. @param {Promise<string>} coming */
+export function later(coming) {
+    const words = h('span', '…');
+    coming.then((text) => words.replaceChildren(text)).catch(() => undefined); // The line says that it is away.
+    return words;
+}
+
 /**
  * A question with a number for an answer, which the server gives.
  * @typedef {object} Exercise
@@ -50,7 +56,7 @@ function readings(text) {
 async function rightOf({ answer: asked, of, at = 0 }) {
     if (of === undefined) return asked ? asked() : NaN;
     const [path, values, name] = of;
-    const list = await numbers(await answer(path, values), name);
+    const list = await numbers(await answer(path, values), undefined, name);
     return Number(list.at(at));
 }
 

@@ -11,7 +11,6 @@ import { moved, read, text as placed } from './place.js';
  * @property {{name: string, shape: number[], dtype: string}} tensor the one that is seen
  * @property {boolean} many the answer may have several, and JSON has it by its name
  */
-/** @typedef {{name: string, text: string}} Snippet */
 
 /** A source of numbers. @param {string} path @param {Record<string, string>} values @param {string} [name] of its
  * tensor, where there are several @param {number[]} [shape] where it has more than two axes @returns {Source} */
@@ -22,9 +21,10 @@ export function plain(path, values, name, shape = []) {
 
 /** A source of numbers that a body asks for. @param {string} path @param {object} body @param {number[]} shape
  * @param {string} [name] @param {string} [dtype] @returns {Source} */
-export const posting = (path, body, shape, name = 'data', dtype = 'float64') => ({
-    ...{ path, values: {}, body, tensor: { name, shape, dtype }, many: false },
-});
+export const posting = (path, body, shape, name = 'data', dtype = 'float64') => {
+    const tensor = { name, shape, dtype };
+    return { path, values: {}, body, tensor, many: false };
+};
 
 const DELAY_MS = 300;
 const ALL_TENSORS = ['json', 'safetensors'];
@@ -55,32 +55,31 @@ function curl(source) {
 /** Code of Python that reads the answer into `data`. @param {Source} source @param {string} format */
 function python(source, format) {
     const { url, body } = asked(source, format);
-    if (body === undefined)
-        return `from urllib.request import urlopen\n\ndata = urlopen(${JSON.stringify(url)}).read()`;
+    const quoted = JSON.stringify(url);
+    if (body === undefined) return `from urllib.request import urlopen\n\ndata = urlopen(${quoted}).read()`;
     return `from urllib.request import Request, urlopen
 
 body = ${literal(body)}
-data = urlopen(Request(${JSON.stringify(url)}, body.encode(), {"Content-Type": "application/json"})).read()`;
+data = urlopen(Request(${quoted}, body.encode(), {"Content-Type": "application/json"})).read()`;
 }
 
 /** NumPy has no bfloat16 and NPY therefore none: its bits are the upper half of a float32's. @param {Source} source */
 function numpy(source) {
     const { shape, dtype } = source.tensor;
-    if (dtype !== 'bfloat16')
-        return `import io\nimport numpy as np\n${python(source, 'npy')}\narray = np.load(io.BytesIO(data))\nprint(array.shape, array.dtype)`;
-    return `import numpy as np
-${python(source, 'raw')}
-array = (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32).reshape(${shape.join(', ')})
+    const bits = `(np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32).reshape(${shape.join(', ')})`;
+    const [io, format, array] =
+        dtype === 'bfloat16' ? ['', 'raw', bits] : ['import io\n', 'npy', 'np.load(io.BytesIO(data))'];
+    return `${io}import numpy as np
+${python(source, format)}
+array = ${array}
 print(array.shape, array.dtype)`;
 }
 
-/** The formats of files that can hold the tensor. @param {Source} source */
-function holding({ tensor }) {
-    return FILES.filter(
-        ([, format]) =>
-            !(format === 'npy' && tensor.dtype === 'bfloat16') && !(format === 'csv' && tensor.shape.length > 2),
-    );
-}
+/** @param {Source} source */
+const torch = (source) => `from safetensors.torch import load
+${python(source, 'safetensors')}
+tensors = load(data)
+print({name: tensor.shape for name, tensor in tensors.items()})`;
 
 /** @param {Source} source */
 function javascript(source) {
@@ -94,18 +93,15 @@ const answer = await response.json();
 console.log(answer${member}.shape, answer${member}.data);`;
 }
 
-/** The same answer in four languages. @param {Source} source @returns {Snippet[]} */
-export function snippets(source) {
-    return [
-        { name: 'curl', text: curl(source) },
-        { name: 'NumPy', text: numpy(source) },
-        {
-            name: 'PyTorch',
-            text: `from safetensors.torch import load\n${python(source, 'safetensors')}\ntensors = load(data)\nprint({name: tensor.shape for name, tensor in tensors.items()})`,
-        },
-        { name: 'JavaScript', text: javascript(source) },
-    ];
-}
+/** The same answer in four languages. @type {Record<string, (source: Source) => string>} */
+const LANGUAGES = { curl, NumPy: numpy, PyTorch: torch, JavaScript: javascript };
+
+/** The formats of files that can hold a tensor. @param {Source} source */
+const holding = ({ tensor }) =>
+    Object.entries(FILES).filter(
+        ([, format]) =>
+            !(format === 'npy' && tensor.dtype === 'bfloat16') && !(format === 'csv' && tensor.shape.length > 2),
+    );
 
 /** The figure in a frame: the part of the room that it stands in, with its state. @param {string} [part] */
 function frame(part) {
@@ -115,24 +111,16 @@ function frame(part) {
     return `<iframe src="${location.origin}/?embed=1${place.replace(/"/g, '&quot;')}" width="720" height="480" title="posenc"></iframe>`;
 }
 
-const FILES = [
-    ['NPY', 'npy'],
-    ['CSV', 'csv'],
-    ['safetensors', 'safetensors'],
-    ['PNG', 'png'],
-    ['SVG', 'svg'],
-];
+const FILES = { NPY: 'npy', CSV: 'csv', safetensors: 'safetensors', PNG: 'png', SVG: 'svg' };
 
 /** Fetches by POST what an address alone does not name. @param {Source} source @param {string} format */
 async function save(source, format) {
     const { url, body } = asked(source, format);
     const response = await request(url, { body });
-    const link = h('a', {
-        href: URL.createObjectURL(await response.blob()),
-        download: `${source.tensor.name}.${format}`,
-    });
+    const href = URL.createObjectURL(await response.blob());
+    const link = h('a', { href, download: `${source.tensor.name}.${format}` });
     link.click();
-    URL.revokeObjectURL(link.href);
+    URL.revokeObjectURL(href);
 }
 
 /** A button that copies the text of an element. @param {HTMLElement} element */
@@ -151,8 +139,8 @@ function copy(element) {
     return button;
 }
 
-/** Text to be copied, with its name. @param {Snippet} snippet @param {...Node} notes */
-export function block({ name, text }, ...notes) {
+/** Text to be copied, with its name. @param {string} name @param {string} text @param {...Node} notes */
+export function block(name, text, ...notes) {
     const code = h('code', text);
     return h('figure.snippet', { 'data-snippet': name }, [
         h('figcaption', name, copy(code)),
@@ -177,8 +165,8 @@ export function take(source) {
         const part = /** @type {HTMLElement | null} */ (panel.closest('.part'))?.dataset.fig;
         out.replaceChildren(
             h('p.files', 'Download: ', files),
-            ...snippets(from).map((each) => block(each)),
-            block({ name: 'Frame', text: frame(part) }),
+            ...Object.entries(LANGUAGES).map(([name, of]) => block(name, of(from))),
+            block('Frame', frame(part)),
         );
     };
     let timer = 0;

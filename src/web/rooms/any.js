@@ -2,13 +2,13 @@
 import { Problem, answer, parameterOf } from '../parts/api.js';
 import { form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { initial, needed } from '../parts/listing.js';
+import { find, initial, needed } from '../parts/listing.js';
+import { split } from '../parts/latest.js';
 import { Room, opened } from '../parts/room.js';
 import { search } from '../parts/search.js';
 import { parametersOf } from './catalogue.js';
 
 /** @import { Resource } from '../parts/listing.js' */
-/** @import { Context } from './rooms.js' */
 
 const FIRST = 'sinusoidal';
 // What the address holds beside the parameters of the resource.
@@ -81,61 +81,41 @@ async function ask(resource, values, signal) {
     }
 }
 
-/** The list of resources. @param {Context} context @param {string} path */
-function picker({ listing, go }, path) {
-    const { parts, offer, show: choose } = search('resource', (chosen) => go('any', chosen.replace('/v1/', '')));
-    offer(listing.encodings.map((resource) => ({ value: resource.path, title: resource.path })));
-    choose(path);
-    return h('div.control.picker', h('label.name', { for: 'resource' }, 'resource'), parts);
-}
-
 class Any extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context);
-        const path = `/v1/${this.place.rest || FIRST}`;
-        const [resource] = this.resources(path);
-        if (resource === undefined) {
-            host.replaceChildren(picker(context, ''), h('p', `There is no resource ${path}.`));
-            return;
-        }
-        this.resource = resource;
-        this.picture = h('div.picture', { 'aria-busy': true });
-        this.controls = form(resource.parameters, (name, value, done) =>
-            this.set({ [name]: value, win: null, ...(done ? {} : { at: null }) }, done),
-        );
-        this.question = this.asks((error) => this.#told(error), { patient: true });
-        const source = h('details.source', [
-            h('summary', 'Formula and source'),
-            h('p.code', resource.formula),
-            h('p', resource.source),
-        ]);
-        host.replaceChildren(
-            picker(context, path),
-            h('section.panel', { 'aria-label': 'Parameters' }, this.controls.element),
-            h('section.stage', { 'aria-label': 'Answer' }, h('h1.lead', resource.summary), source, this.picture),
-        );
-        this.update();
+    path = `/v1/${this.place.rest || FIRST}`;
+    resource = find(this.listing, this.path);
+    picture = h('div.picture', { 'aria-busy': true });
+    controls = form(this.resource?.parameters ?? [], (name, value, done) =>
+        this.set({ [name]: value, win: null, ...(done ? {} : { at: null }) }, done),
+    );
+    question = this.asks(this.controls.fail, { patient: true, busy: this.picture });
+
+    layout() {
+        const { parts, offer, show } = search('resource', (chosen) => this.go('any', chosen.replace('/v1/', '')));
+        offer(this.listing.encodings.map(({ path }) => ({ value: path, title: path })));
+        show(this.resource?.path ?? '');
+        const picker = h('div.control.picker', h('label.name', { for: 'resource' }, 'resource'), parts);
+        if (this.resource === undefined) return [picker, h('p', `There is no resource ${this.path}.`)];
+        const { summary, formula, source } = this.resource;
+        return [
+            picker,
+            split(
+                [this.controls.element],
+                h('h1.lead', summary),
+                h('details.source', h('summary', 'Formula and source'), h('p.code', formula), h('p', source)),
+                this.picture,
+            ),
+        ];
     }
 
-    /** @param {unknown} error null: all is well */
-    #told(error) {
-        this.controls?.fail(error);
-        this.picture?.removeAttribute('aria-busy');
-    }
-
-    update() {
-        void this.#load();
-    }
-
-    async #load() {
+    async load() {
         const { resource, controls, picture } = this;
-        if (!resource || !controls || !picture) return;
+        if (!resource) return;
         const values = given(resource, this.place.all());
         const key = JSON.stringify(values);
         const usual = await parametersOf(values.model).catch(() => ({}));
         controls.show(values, usual);
-        await this.question?.ask(
+        await this.question.ask(
             key,
             (signal) => ask(resource, values, signal),
             ({ wanted, found }) => {

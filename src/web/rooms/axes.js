@@ -1,20 +1,19 @@
 // axes.js - rotary positions of more than one axis: time, height and width of M-RoPE, rows and columns of grids.
-import { arrays, json, tensors } from '../parts/api.js';
-import { choice, fields, form } from '../parts/controls.js';
+import { arrays, json, numbers, tensors } from '../parts/api.js';
+import { choice, fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { call, formula } from '../parts/formula.js';
-import { numbers, split } from '../parts/latest.js';
+import { split } from '../parts/latest.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, note, story } from '../parts/story.js';
+import { exercises, note } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { picker } from './catalogue.js';
 import { Dials, owners, steps } from './dials.js';
 import { Sequence, tokensOf } from './sequence.js';
 
 /** @import { Turn } from './dials.js' */
-/** @import { Context } from './rooms.js' */
 /** @import { Layout, Token } from './sequence.js' */
 
 /** @typedef {{head_dim: string, convention: string, rope_theta?: string}} Grid */
@@ -27,17 +26,8 @@ const AFTER = ['A', 'hill', 'and', 'the', 'sun'];
 const MERGE = 2;
 /** The grid of an encoder that the catalogue does not know. @type {Grid} */
 const GRID = { head_dim: '64', convention: 'pixtral' };
-/** @type {Record<string, string>} */
-const USUAL = {
-    model: 'qwen2-vl-2b',
-    kind: 'image',
-    rows: '4',
-    columns: '6',
-    frames: '3',
-    seconds: '1',
-    at: '14',
-    pair: '0',
-};
+const MODEL = 'qwen2-vl-2b';
+const SIZES = { rows: '4', columns: '6', frames: '3' };
 
 const WORDS = [
     'A word has the same position on all three axes, so that words alone are turned as by RoPE.',
@@ -45,19 +35,14 @@ const WORDS = [
     'Each pair of channels is turned by one axis alone: the colour of its dial says which, and its hand by how much.',
 ];
 
+const SECONDS = 'From a frame of a video to the next. This model counts time, others count frames.';
+const GRIDS = 'Encoders of images have no time: their pairs are turned by the row or the column of a patch.';
 const FIELDS = fields([
     ['kind', ['image', 'video'], ''],
     ['rows', 'integer', '', 'tokens', 1, 8],
     ['columns', 'integer', 'A token is a square of 2 × 2 patches.', 'tokens', 1, 10],
     ['frames', 'integer', '', '', 1, 6],
-    [
-        'seconds',
-        'number',
-        'From a frame of a video to the next. This model counts time, others count frames.',
-        'seconds',
-        0,
-        10,
-    ],
+    ['seconds', 'number', SECONDS, 'seconds', 0, 10],
 ]);
 
 /** What the catalogue says of a model beside its pairs: whether its videos count time, and the grid of its encoder.
@@ -94,7 +79,7 @@ function asked(model, kind, [frames, rows, columns], [before, after]) {
 /** Positions on the three axes. @param {ReturnType<typeof asked>} values @param {AbortSignal} [signal] */
 async function positionsOf(values, signal) {
     const found = await tensors('/v1/rope/mrope-positions', values, { signal });
-    const all = Array.from(await numbers(found, 'position_ids', signal));
+    const all = Array.from(await numbers(found, signal, 'position_ids'));
     const count = all.length / AXES.length;
     return {
         delta: Number(found.scalars.mrope_position_delta),
@@ -122,13 +107,23 @@ async function gridOf(values, signal) {
     return { values, at, owner: owners({ cos: all('cos'), sin: all('sin') }, SIDES.length) };
 }
 
+/** The axis that owns each pair of a model, and how fast it turns. @typedef {Awaited<ReturnType<typeof pairsOf>>} Pairs
+ * @param {string} model @param {AbortSignal} signal */
+async function pairsOf(model, signal) {
+    const [turn, { inv_freq: frequency }] = await Promise.all([
+        turnOf(model, steps(AXES.length), signal),
+        arrays('/v1/rope/frequencies', { model, dtype: 'float64' }, signal),
+    ]);
+    return { model, owner: owners(turn, AXES.length), frequency };
+}
+
 /** @type {import('../parts/story.js').Exercise[]} */
 const ASKED = [
     {
         question: 'Qwen2-VL 2B reads 4 words, an image of 6 × 9 tokens, and a word. What is the position of that word?',
         within: 0,
         answer: async () => {
-            const { axes } = await positionsOf(asked(USUAL.model, 'image', [1, 6, 9], [4, 1]));
+            const { axes } = await positionsOf(asked(MODEL, 'image', [1, 6, 9], [4, 1]));
             return axes[0][axes[0].length - 1];
         },
     },
@@ -137,64 +132,66 @@ const ASKED = [
         unit: 'pairs',
         within: 0,
         answer: async () =>
-            owners(await turnOf(USUAL.model, steps(AXES.length)), AXES.length).filter((axis) => axis === 2).length,
+            owners(await turnOf(MODEL, steps(AXES.length)), AXES.length).filter((axis) => axis === 2).length,
     },
 ];
 
+/** One of a list by a number that may be too large or none. @template T @param {T[]} list @param {string} text */
+const nth = (list, text) => Math.min(list.length - 1, Math.max(0, Math.round(Number(text)) || 0));
+
 class Axes extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context, USUAL);
-        this.fields = form(FIELDS, (name, value, done) => this.set({ [name]: value, at: null }, done));
-        const choose = /** @param {string} model */ (model) => this.set({ model, pair: null });
-        // Those whose positions have three axes.
-        this.model = picker(choose, { fits: ({ parameters }) => Boolean(parameters.mrope_section), needed: true });
-        this.sequence = new Sequence((token) => this.#point({ at: token }));
-        this.dials = new Dials(AXES, (pair) => this.#point({ pair }));
-        this.sides = new Dials(SIDES, (pair) => this.#point({ pair }));
-        this.readout = new Readout();
-        this.aside = h('span', '…');
-        this.counts = h('span', '…');
-        /** @private @type {Awaited<ReturnType<typeof factsOf>>} */
-        this.facts = { model: '', clocked: false, grid: null };
-        this.convention = this.#conventions();
-        this.patch = h('p.note');
-        this.questions = {
-            facts: this.asks(),
-            sequence: this.asks((error) => this.fields.fail(error)),
-            owners: this.asks(),
-            turn: this.asks(),
-            grid: this.asks((error) => this.convention.fail(error === null ? '' : String(error))),
-        };
-        host.replaceChildren(...this.#layout());
-        this.update();
-    }
+    usual = { ...SIZES, model: MODEL, kind: 'image', seconds: '1', at: '14', pair: '0' };
+    fields = this.form(FIELDS, () => ({ at: null }));
+    sequence = new Sequence((token) => this.#choose('at', token));
+    dials = new Dials(AXES, (pair) => this.#choose('pair', pair));
+    sides = new Dials(SIDES, (pair) => this.#choose('pair', pair));
+    readout = new Readout();
+    aside = h('span', '…');
+    counts = h('span', '…');
+    /** @private @type {Awaited<ReturnType<typeof factsOf>>} */
+    facts = { model: '', clocked: false, grid: null };
+    convention = choice('convention', this.rows('rope/grid', ['convention'])[0]?.choices ?? [], (value, done) =>
+        this.set({ convention: value === this.#encoder().convention ? null : value }, done),
+    );
+    patch = h('p.note');
+    questions = {
+        facts: this.asks(),
+        sequence: this.asks(this.fields.fail),
+        owners: this.asks(),
+        turn: this.asks(),
+        grid: this.asks((error) => this.convention.fail(error === null ? '' : String(error))),
+    };
+    /** Positions on the axes, the pairs of the model, and those of the grid. @private */
+    found = /** @type {Awaited<ReturnType<typeof positionsOf>> | null} */ (null);
+    pairs = /** @type {Pairs | null} */ (null);
+    drawn = /** @type {Awaited<ReturnType<typeof gridOf>> | null} */ (null);
 
-    #conventions() {
-        const row = this.resources('rope/grid')[0]?.parameters.find(({ name }) => name === 'convention');
-        return choice('convention', row?.choices ?? [], (value, done) =>
-            this.set({ convention: value === this.#encoder().convention ? null : value }, done),
-        );
-    }
-
-    #layout() {
+    layout() {
         const positions = () => plain('/v1/rope/mrope-positions', this.#values(), 'position_ids');
         const pairs = () => (this.found ? plain('/v1/rope/table', this.#turned(), 'cos') : null);
+        const source = () => plain('/v1/rope/grid', this.#grid(), 'cos');
+        // Those whose positions have three axes.
+        const which = {
+            fits: /** @param {import('./catalogue.js').Model} model */ ({ parameters }) =>
+                Boolean(parameters.mrope_section),
+            needed: true,
+        };
+        const model = this.bound('model', (change) => picker(change, which), { pair: null });
         return [
-            story(
-                'Images and video: time, height and width',
-                WORDS,
-                this.resources('rope/mrope-positions', 'rope/grid'),
-            ),
+            this.story('Images and video: time, height and width', WORDS, 'rope/mrope-positions', 'rope/grid'),
             split(
-                [this.model.element, this.fields.element],
+                [model.element, this.fields.element],
                 this.section('tokens', 'Tokens and their positions', { first: true, source: positions }, [
                     this.sequence.element,
                     this.readout.element,
                 ]),
                 this.section('pairs', 'Which axis turns which pair', { source: pairs }, this.dials.element),
             ),
-            this.#grids(),
+            this.section('grids', 'Two axes: the patches of an image encoder', { lead: GRIDS, source }, [
+                h('div.panel', this.convention.element),
+                this.patch,
+                this.sides.element,
+            ]),
             exercises(
                 ASKED,
                 note('Some texts give the word after a picture its index in the sequence. ', this.aside),
@@ -203,22 +200,11 @@ class Axes extends Room {
         ];
     }
 
-    #grids() {
-        const lead = 'Encoders of images have no time: their pairs are turned by the row or the column of a patch.';
-        const source = () => plain('/v1/rope/grid', this.#grid(), 'cos');
-        return this.section('grids', 'Two axes: the patches of an image encoder', { lead, source }, [
-            h('div.panel', this.convention.element),
-            this.patch,
-            this.sides.element,
-        ]);
-    }
-
     /** @returns {Layout} */
     #layoutOf() {
-        const [rows, columns, frames] = ['rows', 'columns', 'frames'].map((name) => {
-            const field = FIELDS.find((each) => each.name === name);
-            const value = Math.round(Number(this.get(name)));
-            return Math.min(field?.maximum ?? 1, Math.max(1, value || Number(USUAL[name])));
+        const [rows, columns, frames] = Object.entries(SIZES).map(([name, usual]) => {
+            const most = FIELDS.find((each) => each.name === name)?.maximum ?? 1;
+            return Math.min(most, Math.max(1, Math.round(Number(this.get(name))) || Number(usual)));
         });
         return { before: BEFORE, after: AFTER, rows, columns, frames: this.get('kind') === 'video' ? frames : 1 };
     }
@@ -258,20 +244,17 @@ class Axes extends Room {
     /** The token that is pointed at. */
     #token() {
         const tokens = this.#tokens();
-        return tokens[Math.min(tokens.length - 1, Math.max(0, Math.round(Number(this.get('at'))) || 0))];
+        return tokens[nth(tokens, this.get('at'))];
     }
 
-    /** @param {Record<string, number>} changes */
-    #point(changes) {
-        const [[name, value]] = Object.entries(changes);
+    /** @param {string} name @param {number} value */
+    #choose(name, value) {
         if (this.get(name) === String(value)) return;
-        this.place.set({ [name]: String(value) === USUAL[name] ? null : value });
+        this.keep({ [name]: value });
         this.#follow();
     }
 
-    update() {
-        this.fields.show(Object.fromEntries(FIELDS.map(({ name }) => [name, this.get(name)])));
-        this.model.show(this.get('model'));
+    load() {
         this.convention.show(this.#grid().convention);
         const values = this.#values();
         void this.questions.sequence.ask(
@@ -294,11 +277,7 @@ class Axes extends Room {
         );
         void this.questions.owners.ask(
             model,
-            async (signal) => ({
-                model,
-                owner: owners(await turnOf(model, steps(AXES.length), signal), AXES.length),
-                frequency: (await arrays('/v1/rope/frequencies', { model, dtype: 'float64' }, signal)).inv_freq,
-            }),
+            (signal) => pairsOf(model, signal),
             (pairs) => {
                 this.pairs = pairs;
                 const of = AXES.map((_, axis) => pairs.owner.filter((each) => each === axis).length);
@@ -315,10 +294,11 @@ class Axes extends Room {
         this.found = found;
         this.sequence.show(this.#layoutOf(), tokens, found.axes);
         const next = tokens.length - AFTER.length;
+        const [of, position] = [next - BEFORE.length, found.axes[0][next]];
         this.aside.textContent =
-            `Here “${AFTER[0]}” is token ${next} and has position ${found.axes[0][next]}: the picture has ` +
-            `${next - BEFORE.length} tokens and takes ${found.axes[0][next] - BEFORE.length} positions. ` +
-            `A generated token stands at its index plus mrope_position_delta, here ${found.delta}.`.replace('-', '−');
+            `Here “${AFTER[0]}” is token ${next} and has position ${position}: the picture has ${of} tokens and takes ` +
+            `${position - BEFORE.length} positions. A generated token stands at its index plus mrope_position_delta, ` +
+            `here ${found.delta}.`.replace('-', '−');
         this.#follow();
     }
 
@@ -336,7 +316,7 @@ class Axes extends Room {
     #follow() {
         const { found, pairs } = this;
         const token = this.#token();
-        if (found === undefined || found.axes[0].length !== this.#tokens().length) return;
+        if (found?.axes[0].length !== this.#tokens().length) return;
         this.sequence.mark(token);
         this.#turnGrid(token);
         const model = this.get('model');
@@ -347,33 +327,31 @@ class Axes extends Room {
             [model, at, this.get('pair'), token.token],
             (signal) => turnOf(model, at.join(';'), signal),
             (turn) => {
-                const pair = Math.min(pairs.owner.length - 1, Math.max(0, Number(this.get('pair')) || 0));
+                const pair = nth(pairs.owner, this.get('pair'));
                 this.dials.show(pairs.owner, turn, pair);
-                this.#explain(token, at, turn, pair);
+                this.#explain(token, at, turn, pair, pairs);
             },
         );
     }
 
-    /** @param {Token} token @param {number[]} at @param {Turn} turn @param {number} pair */
-    #explain({ token, name }, at, { cos, sin }, pair) {
-        const { owner, frequency } = /** @type {NonNullable<typeof this.pairs>} */ (this.pairs);
+    /** @param {Token} token @param {number[]} at @param {Turn} turn @param {number} pair @param {Pairs} pairs */
+    #explain({ token, name }, at, { cos, sin }, pair, { owner, frequency }) {
         const axis = owner[pair];
-        this.readout.show([
-            ['token', `${token}, ${name}`],
-            ...AXES.map((each, i) => /** @type {import('../parts/readout.js').Fact} */ ([each, at[i]])),
-            ['pair', `${pair}, turned by ${AXES[axis]}`],
-            ['frequency', digits(frequency[pair], 'float64')],
-            ...Object.entries({ cos, sin }).flatMap(([name, values]) => {
-                const turn = call(name, at[axis], '·', digits(frequency[pair], 'float64'));
-                /** @type {import('../parts/readout.js').Fact[]} */
-                const facts = [
-                    // Formulas do not break; on a narrow screen the value goes to a line of its own.
-                    [name, h('span', formula(turn), ` = ${digits(values[pair], 'float64')}`)],
-                    [`bits of ${name}`, hex(values[pair], 'float64')],
-                ];
-                return facts;
-            }),
-        ]);
+        const turns = Object.entries({ cos, sin }).flatMap(([name, values]) => {
+            const turn = call(name, at[axis], '·', digits(frequency[pair], 'float64'));
+            return [
+                // Formulas do not break; on a narrow screen the value goes to a line of its own.
+                [name, h('span', formula(turn), ` = ${digits(values[pair], 'float64')}`)],
+                [`bits of ${name}`, hex(values[pair], 'float64')],
+            ];
+        });
+        this.readout.show({
+            token: `${token}, ${name}`,
+            ...Object.fromEntries(AXES.map((each, i) => [each, at[i]])),
+            pair: `${pair}, turned by ${AXES[axis]}`,
+            frequency: digits(frequency[pair], 'float64'),
+            ...Object.fromEntries(turns),
+        });
     }
 
     /** The dials of the grid stand at the first patch of the token. @param {Token} token */
@@ -381,16 +359,13 @@ class Axes extends Room {
         const values = this.#grid();
         const [r, c] = kind === 'patch' ? [row * MERGE, column * MERGE] : [0, 0];
         const { head_dim, convention, height, width } = values;
-        const whose =
-            this.#encoder() !== GRID && this.#encoder().convention === convention ? this.get('model') : convention;
+        const own = this.#encoder() !== GRID && this.#encoder().convention === convention;
         this.patch.textContent =
-            `${whose}: heads of ${head_dim} channels, ${height} × ${width} patches. ` +
-            (kind === 'patch' ? '' : 'A word has no row. ') +
-            `The hands stand at row ${r}, column ${c}.`;
-        if (this.drawn !== undefined && JSON.stringify(this.drawn.values) === JSON.stringify(values)) {
+            `${own ? this.get('model') : convention}: heads of ${head_dim} channels, ${height} × ${width} patches. ` +
+            `${kind === 'patch' ? '' : 'A word has no row. '}The hands stand at row ${r}, column ${c}.`;
+        if (this.drawn !== null && JSON.stringify(this.drawn.values) === JSON.stringify(values)) {
             const { owner, at } = this.drawn;
-            const pair = Math.min(owner.length - 1, Math.max(0, Number(this.get('pair')) || 0));
-            this.sides.show(owner, at(r * Number(width) + c), pair);
+            this.sides.show(owner, at(r * Number(width) + c), nth(owner, this.get('pair')));
         }
         void this.questions.grid.ask(
             values,

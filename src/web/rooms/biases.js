@@ -1,21 +1,19 @@
 // biases.js - what is added to the scores of attention by distance: ALiBi's slopes, and maps of buckets.
-import { tensors } from '../parts/api.js';
+import { arrays, tensors } from '../parts/api.js';
 import { choice, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { formula, power, row } from '../parts/formula.js';
-import { numbers, split } from '../parts/latest.js';
+import { split } from '../parts/latest.js';
 import { digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, note, story } from '../parts/story.js';
+import { exercises, later, note } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { Buckets } from './buckets.js';
-
-/** @import { Context } from './rooms.js' */
 
 /** @typedef {Record<string, string>} Values */
 /** @typedef {'/v1/alibi/bias' | '/v1/t5/buckets' | '/v1/shaw/indices' | '/v1/swin/index'} Path */
 /** @template {Path} P @typedef {import('../parts/api.js').Asked<P>} Asked */
-/** @template {Path} P @typedef {{title: string, path: P, names: readonly (keyof Asked<P>)[], values: Asked<P>, fixed?: Asked<P>}} Of */
+/** @template {Path} P @typedef {{path: P, names: readonly (keyof Asked<P>)[], values: Asked<P>, fixed?: Asked<P>}} Of */
 /** @typedef {{[P in Path]: Of<P>}[Path]} Kind */
 
 const BUCKETS = /** @type {const} */ (['query_length', 'key_length', 'num_buckets', 'max_distance']);
@@ -24,32 +22,26 @@ const LENGTHS = { query_length: '160', num_buckets: '32', max_distance: '128' };
 /** @type {Record<string, Kind>} */
 const KINDS = {
     alibi: {
-        title: 'ALiBi',
         path: '/v1/alibi/bias',
         names: ['num_heads', 'query_length', 'form', 'variant', 'alibi_bias_max'],
         values: { num_heads: '8', query_length: '32' },
     },
-    t5: { title: 'T5', path: '/v1/t5/buckets', names: [...BUCKETS, 'bidirectional'], values: LENGTHS },
-    deberta: {
-        title: 'DeBERTa',
-        path: '/v1/t5/buckets',
-        names: BUCKETS,
-        values: LENGTHS,
-        fixed: { variant: 'deberta' },
-    },
+    t5: { path: '/v1/t5/buckets', names: [...BUCKETS, 'bidirectional'], values: LENGTHS },
+    deberta: { path: '/v1/t5/buckets', names: BUCKETS, values: LENGTHS, fixed: { variant: 'deberta' } },
     shaw: {
-        title: 'Shaw',
         path: '/v1/shaw/indices',
         names: ['query_length', 'key_length', 'max_relative_position', 'left_max', 'right_max'],
         values: { query_length: '32', max_relative_position: '8' },
     },
     swin: {
-        title: 'Swin',
         path: '/v1/swin/index',
         names: ['window_height', 'window_width'],
         values: { window_height: '7', window_width: '7' },
     },
 };
+/** @type {Record<string, string>} */
+const TITLES = { alibi: 'ALiBi', t5: 'T5', deberta: 'DeBERTa', shaw: 'Shaw', swin: 'Swin' };
+const SLOPES = ['num_heads', 'variant', 'alibi_bias_max'];
 const FIRST = 'alibi';
 const OWN = ['slice', 'win', 'at', 'bucket', 'colours'];
 // The third form of ALiBi has one row a head, which is no map.
@@ -61,86 +53,73 @@ const WORDS = [
     'T5, DeBERTa, Shaw and Swin learn a number for each bucket; a map shows which pairs of tokens share one.',
 ];
 
-class Biases extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context, { scheme: FIRST, slice: '0' });
-        /** @private @type {ReturnType<typeof form> | null} */ this.controls = null;
-        this.formOf = '';
-        this.panel = h('div');
-        this.picture = h('div.picture', { 'aria-busy': true });
-        this.slopes = h('ol.bars');
-        this.buckets = new Buckets((bucket) => this.set({ bucket }));
-        const kinds = Object.entries(KINDS);
-        this.kind = choice(
-            'scheme',
-            kinds.map(([name]) => name),
-            (name) => this.#choose(name),
-        );
-        for (const input of this.kind.element.querySelectorAll('input'))
-            if (input.nextElementSibling) input.nextElementSibling.textContent = KINDS[input.value].title;
-        this.ask = this.asks((error) => {
-            this.controls?.fail(error);
-            if (error !== null) this.picture.removeAttribute('aria-busy');
-        });
-        this.#fill(host);
-        this.update();
-    }
+/** @type {import('../parts/story.js').Exercise[]} */
+const ASKED = [
+    {
+        question: 'A model has 16 heads. What is the slope of the first?',
+        of: ['/v1/alibi/slopes', { num_heads: '16' }],
+    },
+    {
+        question: 'T5 with 32 buckets and max_distance 128: which bucket has a key 100 tokens before the query?',
+        of: ['/v1/t5/buckets', { query_length: '101' }],
+        at: 100 * 101,
+    },
+    {
+        question: 'How many rows has the table of biases of a Swin window of 7 × 7?',
+        answer: async () => {
+            const { data } = await arrays('/v1/swin/index', { window_height: '7', window_width: '7' });
+            return 1 + Math.max(...data);
+        },
+    },
+];
 
-    /** @param {HTMLElement} host */
-    #fill(host) {
+/** The slope of the ninth of 12 heads under both rules. */
+async function third() {
+    const [press, formula] = await Promise.all(
+        /** @type {const} */ (['press', 'formula']).map(async (variant) => {
+            const { data } = await arrays('/v1/alibi/slopes', { num_heads: '12', variant });
+            return digits(data[8], 'float32');
+        }),
+    );
+    return `${press}, not ${formula}`;
+}
+
+class Biases extends Room {
+    usual = { scheme: FIRST, slice: '0' };
+    /** @private @type {ReturnType<typeof form> | null} */ controls = null;
+    formOf = '';
+    panel = h('div');
+    picture = h('div.picture', { 'aria-busy': true });
+    slopes = h('ol.bars');
+    buckets = new Buckets((bucket) => this.set({ bucket }));
+    kind = choice('scheme', Object.keys(KINDS), (name) => this.#choose(name));
+    ask = this.asks((error) => this.controls?.fail(error), { busy: this.picture });
+    slopesPart = h('div');
+    bucketsPart = h('div', this.buckets.element, this.buckets.words);
+
+    layout() {
+        for (const input of this.kind.element.querySelectorAll('input'))
+            input.nextElementSibling?.replaceChildren(TITLES[input.value]);
         const source = () => plain('/v1/alibi/slopes', this.#slopesOf(this.#values()));
-        this.slopesPart = h('div', this.section('slopes', 'Slopes', { source }, this.slopes));
-        this.bucketsPart = h('div', this.buckets.element, this.buckets.words);
-        host.replaceChildren(
-            story('Biases', WORDS, this.resources(...Object.values(KINDS).map(({ path }) => path))),
+        this.slopesPart.append(this.section('slopes', 'Slopes', { source }, this.slopes));
+        return [
+            this.story('Biases', WORDS, ...Object.values(KINDS).map(({ path }) => path)),
             split(
                 [this.kind.element, this.panel],
                 this.slopesPart,
                 this.section('map', 'Maps of query and key', { first: true }, this.bucketsPart, this.picture),
             ),
-            this.#words(),
-        );
-    }
-
-    #words() {
-        const third = h('span', '…');
-        const variants = /** @type {const} */ (['press', 'formula']);
-        Promise.all(
-            variants.map(async (variant) => numbers(await tensors('/v1/alibi/slopes', { num_heads: '12', variant }))),
-        )
-            .then(([press, formula]) => {
-                third.textContent = `${digits(press[8], 'float32')}, not ${digits(formula[8], 'float32')}`;
-            })
-            .catch(() => undefined); // The line says that the server is away.
-        return exercises(
-            [
-                {
-                    question: 'A model has 16 heads. What is the slope of the first?',
-                    of: ['/v1/alibi/slopes', { num_heads: '16' }],
-                },
-                {
-                    question:
-                        'T5 with 32 buckets and max_distance 128: which bucket has a key 100 tokens before the query?',
-                    of: ['/v1/t5/buckets', { query_length: '101' }],
-                    at: 100 * 101,
-                },
-                {
-                    question: 'How many rows has the table of biases of a Swin window of 7 × 7?',
-                    answer: async () => {
-                        const index = await tensors('/v1/swin/index', { window_height: '7', window_width: '7' });
-                        return 1 + Math.max(...(await numbers(index)));
-                    },
-                },
-            ],
-            note(
-                'Some texts give every number of heads the slopes ',
-                formula(power(2, row('−', 8, 'h', '/', 'H'))),
-                '. The published rule says so for powers of two only: of 12 heads, the ninth has ',
-                third,
-                '.',
+            exercises(
+                ASKED,
+                note(
+                    'Some texts give every number of heads the slopes ',
+                    formula(power(2, row('−', 8, 'h', '/', 'H'))),
+                    '. The published rule says so for powers of two only: of 12 heads, the ninth has ',
+                    later(third()),
+                    '.',
+                ),
             ),
-        );
+        ];
     }
 
     /** Another scheme: its parameters begin anew. @param {string} name */
@@ -150,19 +129,15 @@ class Biases extends Room {
     }
 
     get #scheme() {
-        const name = this.place.get('scheme', FIRST);
+        const name = this.get('scheme');
         return name in KINDS ? name : FIRST;
     }
 
     /** Controls of the scheme. @param {Kind} kind */
-    #prepare(kind) {
+    #prepare({ path, names }) {
         if (this.formOf === this.#scheme) return;
         this.formOf = this.#scheme;
-        /** @type {readonly string[]} */
-        const names = kind.names;
-        const rows = (this.resources(kind.path)[0]?.parameters ?? [])
-            .filter(({ name }) => names.includes(name))
-            .map((row) => (row.name === 'form' ? { ...row, choices: FORMS } : row));
+        const rows = this.rows(path, names).map((row) => (row.name === 'form' ? { ...row, choices: FORMS } : row));
         const begin = { win: null, at: null, slice: null, bucket: null };
         this.controls = form(rows, (name, value, done) => this.set({ [name]: value, ...(done ? begin : {}) }, done));
         this.panel.replaceChildren(this.controls.element);
@@ -174,75 +149,65 @@ class Biases extends Room {
         return { ...values, ...this.chosen(names) };
     }
 
-    update() {
+    load() {
         const kind = KINDS[this.#scheme];
         this.#prepare(kind);
-        const values = this.#values();
         this.kind.show(this.#scheme);
-        this.controls?.show(values, kind.values);
-        const asked = { ...values, ...kind.fixed };
+        this.controls?.show(this.#values(), kind.values);
+        const asked = { ...this.#values(), ...kind.fixed };
         void this.ask
             .ask(
                 [kind.path, asked],
                 (signal) => this.read(kind, asked, signal),
-                (found) => this.#show(kind, asked, found),
+                ({ found, slopes }) => {
+                    this.slopesPart.hidden = slopes === null;
+                    this.bucketsPart.hidden = slopes !== null;
+                    this.#bars(slopes ?? []);
+                    const paint = slopes === null ? this.buckets.paint : undefined;
+                    this.draw(this.picture, found, { path: kind.path, values: asked, paint });
+                },
             )
-            .then(() => this.#follow());
+            .then(() => {
+                // What needs no new numbers.
+                const bucket = this.place.get('bucket');
+                this.buckets.show(bucket === '' ? null : Number(bucket));
+                this.figure?.update();
+                this.figure?.repaint();
+            });
     }
 
     /** @param {Kind} kind @param {Values} values @param {AbortSignal} signal */
     async read(kind, values, signal) {
         const found = await tensors(kind.path, values, { signal });
-        if (this.#scheme === FIRST) {
-            const own = await tensors('/v1/alibi/slopes', this.#slopesOf(values), { signal });
-            return { found, slopes: await numbers(own, undefined, signal) };
-        }
+        if (this.#scheme === FIRST)
+            return { found, slopes: (await arrays('/v1/alibi/slopes', this.#slopesOf(values), signal)).data };
         const tensor = found.tensors.values().next().value;
         if (tensor) await this.buckets.read(tensor, signal);
         return { found, slopes: null };
     }
 
-    /** @param {Kind} kind @param {Values} values @param {Awaited<ReturnType<Biases['read']>>} read */
-    #show(kind, values, { found, slopes }) {
-        if (this.slopesPart) this.slopesPart.hidden = slopes === null;
-        if (this.bucketsPart) this.bucketsPart.hidden = slopes !== null;
-        this.#bars(slopes ?? []);
-        const paint = slopes === null ? this.buckets.paint : undefined;
-        this.draw(this.picture, found, { path: kind.path, values, paint });
-    }
-
-    /** What needs no new numbers. */
-    #follow() {
-        const bucket = this.place.get('bucket');
-        this.buckets.show(bucket === '' ? null : Number(bucket));
-        this.figure?.update();
-        this.figure?.repaint();
-    }
-
     /** What is asked of the slopes of a bias. @param {Values} values @returns {Values} */
-    #slopesOf({ num_heads, variant, alibi_bias_max }) {
-        const own = Object.entries({ num_heads, variant, alibi_bias_max });
-        return Object.fromEntries(own.filter(([, value]) => value !== undefined));
+    #slopesOf(values) {
+        return Object.fromEntries(Object.entries(values).filter(([name]) => SLOPES.includes(name)));
     }
 
     /** @param {ArrayLike<number>} slopes */
     #bars(slopes) {
         const most = Math.max(...Array.from(slopes));
-        this.slopes.replaceChildren(
-            ...Array.from(slopes, (slope, head) => {
-                const bar = h('span.bar');
-                bar.style.setProperty('width', `${(100 * slope) / most}%`);
-                const told = digits(slope, 'float32');
-                const onclick = () => this.set({ slice: head, at: null });
-                return h('li', [
-                    h('button', { type: 'button', 'aria-label': `Show head ${head}, slope ${told}`, onclick }, [
-                        h('span.head', `head ${head}`),
-                        h('span.track', bar),
-                        h('span.slope', told),
-                    ]),
-                ]);
-            }),
-        );
+        const bar = /** @param {number} slope @param {number} head */ (slope, head) => {
+            const length = h('span.bar');
+            length.style.setProperty('width', `${(100 * slope) / most}%`);
+            const told = digits(slope, 'float32');
+            const onclick = () => this.set({ slice: head, at: null });
+            return h('li', [
+                h('button', { type: 'button', 'aria-label': `Show head ${head}, slope ${told}`, onclick }, [
+                    h('span.head', `head ${head}`),
+                    h('span.track', length),
+                    h('span.slope', told),
+                ]),
+            ]);
+        };
+        this.slopes.replaceChildren(...Array.from(slopes, bar));
     }
 }
 

@@ -93,16 +93,9 @@ export class Buckets {
             const swatch = h('span.swatch');
             swatch.style.setProperty('background', tint(tone(bucket, low, high)));
             const pressed = bucket === this.chosen;
-            return h(
-                'button',
-                {
-                    type: 'button',
-                    'aria-pressed': pressed,
-                    'data-bucket': bucket,
-                    onclick: () => this.change(pressed ? null : bucket),
-                },
-                [swatch, bucket],
-            );
+            const onclick = () => this.change(pressed ? null : bucket);
+            const how = { type: 'button', 'aria-pressed': pressed, 'data-bucket': bucket, onclick };
+            return h('button', how, swatch, bucket);
         };
         const focused = document.activeElement?.getAttribute('data-bucket');
         const many = this.list.length > CHIPS_MAX;
@@ -113,10 +106,9 @@ export class Buckets {
         if (focused)
             /** @type {HTMLElement | null} */ (this.chips.querySelector(`[data-bucket="${focused}"]`))?.focus();
         const { rows, read } = this.size;
-        this.words.textContent =
-            (this.chosen === null
-                ? `${this.list.length} buckets are in use, from ${low} to ${high}. Choose one to see its cells.`
-                : this.#held(this.chosen)) + (read < rows ? ` Counted are the first ${read} of ${rows} rows.` : '');
+        const all = `${this.list.length} buckets are in use, from ${low} to ${high}. Choose one to see its cells.`;
+        const counted = read < rows ? ` Counted are the first ${read} of ${rows} rows.` : '';
+        this.words.textContent = (this.chosen === null ? all : this.#held(this.chosen)) + counted;
     }
 
     /** How many cells a bucket has. @param {number} bucket */

@@ -5,7 +5,6 @@ import { complaint } from '../parts/latest.js';
 import { search } from '../parts/search.js';
 import { grid } from '../parts/table.js';
 
-/** @typedef {Record<string, unknown>} Facts */
 /** @typedef {import('openapi').components['schemas']} Schemas */
 /** @typedef {Schemas['Catalogue']['models'][number]} Model */
 /** @typedef {Schemas['Resolved']} Resolved */
@@ -38,17 +37,16 @@ export function picker(change, { encodings = [], fits, label = 'model', needed =
     const field = search(id, change);
     field.parts[0].setAttribute('aria-describedby', rest.id);
     const own = fits ?? (({ encoding }) => encodings.length === 0 || encodings.includes(encoding));
+    const offer = /** @param {Model[]} all */ (all) => {
+        const list = all.filter(own);
+        const some = `${list.length} of ${all.length} models: those with ${encodings.join(' or ')}.`;
+        rest.textContent = `${encodings.length > 0 ? some : `${list.length} models.`} Type a part of a name.`;
+        const titles = list.map(({ name, title, organization }) => [name, `${title}, ${organization}`]);
+        const choices = needed ? titles : [['', 'none'], ...titles];
+        field.offer(choices.map(([value, title]) => ({ value, title })));
+    };
     models()
-        .then((all) => {
-            const list = all.filter(own);
-            const some = `${list.length} of ${all.length} models: those with ${encodings.join(' or ')}.`;
-            rest.textContent = `${encodings.length > 0 ? some : `${list.length} models.`} Type a part of a name.`;
-            const titles = list.map(({ name, title, organization }) => ({
-                value: name,
-                title: `${title}, ${organization}`,
-            }));
-            field.offer([...(needed ? [] : [{ value: '', title: 'none' }]), ...titles]);
-        })
+        .then(offer)
         .catch(() => undefined); // The line says that the server is away.
     const element = h('div.control', { 'data-parameter': label }, [
         h('div.control-head', h('label.name', { for: id }, label)),
@@ -60,23 +58,19 @@ export function picker(change, { encodings = [], fits, label = 'model', needed =
 
 /** What became of each key. @param {Resolved} resolved */
 function keys({ keys: list, warnings, encoding }) {
+    const rows = list.map(({ pointer, value, status, parameter, note }) =>
+        h('tr', { 'data-status': status }, [
+            h('th', { scope: 'row' }, pointer.replace('#/', '')),
+            h('td', short(value)),
+            h('td', status),
+            h('td.wrap', [parameter, note].filter(Boolean).join(': ')),
+        ]),
+    );
     return [
         h('p', `encoding: ${encoding}`),
         ...warnings.map((words) => h('p.warning', words)),
         h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Keys of the configuration' }, [
-            grid(
-                { class: 'keys' },
-                '',
-                ['key', 'value', 'was', 'for'],
-                list.map(({ pointer, value, status, parameter, note }) =>
-                    h('tr', { 'data-status': status }, [
-                        h('th', { scope: 'row' }, pointer.replace('#/', '')),
-                        h('td', short(value)),
-                        h('td', status),
-                        h('td.wrap', [parameter, note].filter(Boolean).join(': ')),
-                    ]),
-                ),
-            ),
+            grid({ class: 'keys' }, '', ['key', 'value', 'was', 'for'], rows),
         ]),
     ];
 }

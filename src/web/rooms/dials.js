@@ -1,9 +1,7 @@
 // dials.js - the pairs of a head as dials: the colour says which axis turns a pair, the hand by how much.
 import { h, svg } from '../parts/dom.js';
-import { keys, pointed } from '../parts/pointers.js';
+import { ARROWS, keys, pointed } from '../parts/pointers.js';
 import { seriesTable } from '../parts/table.js';
-
-const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** @typedef {{cos: ArrayLike<number>, sin: ArrayLike<number>}} Turn */
 
@@ -54,7 +52,7 @@ export class Dials {
         );
         this.element = h('div', this.owned, this.list, this.table.element);
         pointed(this.list, 'data-pair', (pair) => choose(Number(pair)));
-        keys(this.list, STEPS, (by) => this.#arrow(by));
+        keys(this.list, ARROWS, (by) => this.#arrow(by));
     }
 
     /** @param {number[]} by pairs, and rows of them */

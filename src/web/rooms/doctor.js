@@ -4,9 +4,10 @@ import { choice, form } from '../parts/controls.js';
 import { fresh, h } from '../parts/dom.js';
 import { complaint } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
+import { told } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
 import { parse } from '../parts/safetensors.js';
-import { exercises, note, story } from '../parts/story.js';
+import { exercises, note } from '../parts/story.js';
 import { grid } from '../parts/table.js';
 import { configBox, models, parametersOf, picker } from './catalogue.js';
 import { samples } from './samples.js';
@@ -14,7 +15,6 @@ import { blob, held, read, renamed } from './upload.js';
 
 /** @import { Listing, Resource } from '../parts/listing.js' */
 /** @import { Tensor } from '../parts/safetensors.js' */
-/** @import { Context } from './rooms.js' */
 /** @import { Upload } from './upload.js' */
 
 /** @typedef {Record<string, string>} Values */
@@ -38,6 +38,7 @@ const BY_FILE = 'by the file';
 const PREFIX = 'd';
 const SHOWN = ['tensor', 'slice', 'win', 'at'].map((name) => PREFIX + name);
 
+const NOTHING = 'Nothing to judge yet: drop a file, or try one of those above.';
 const WORDS = [
     'Drop a file of cosines and sines, of rotated vectors or of biases, and say which model it should belong to.',
     'The server compares every number with the exact one, and names the mistake under which all of them fit.',
@@ -73,14 +74,11 @@ async function known(upload, encoding) {
     if (encoding === 'alibi' && names.length === 1 && only.shape.length === 1)
         return read(upload.name, await renamed([['slopes', only]]));
     if (upload.npy || names.some((name) => ROLES.includes(name)) || names.length < 2) return upload;
-    /** @type {Map<string, Tensor>} */
-    const roles = new Map();
-    for (const [name, tensor] of upload.tensors) {
-        const role = GUESSES.find(([sign]) => sign.test(name))?.[1];
-        if (role !== undefined && !roles.has(role)) roles.set(role, tensor);
-    }
-    if (roles.size === 0) return upload;
-    return read(upload.name, await renamed([...roles]));
+    const roles = [...upload.tensors].map(
+        ([name, tensor]) => /** @type {const} */ ([GUESSES.find(([sign]) => sign.test(name))?.[1] ?? '', tensor]),
+    );
+    const first = roles.filter(([role], i) => role !== '' && roles.findIndex(([each]) => each === role) === i);
+    return first.length === 0 ? upload : read(upload.name, await renamed(first));
 }
 
 /** The numbers that the file should have, by tensor. @param {Upload} upload @param {Report} report @param {string} path of the table @param {AbortSignal} signal
@@ -89,7 +87,7 @@ async function expected(upload, report, path, signal) {
     const { cache_layout: _, ...parameters } = report.parameters;
     const inputs = upload.tensors.get('inputs');
     if (inputs !== undefined) {
-        const values = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
+        const values = texts(parameters);
         const bytes = await renamed([['vectors', inputs]]);
         const body = new Blob([bytes], { type: 'application/vnd.safetensors' });
         const whole = await request(address('/v1/rope/rotate', { ...values, format: 'safetensors' }), { body, signal });
@@ -114,89 +112,89 @@ async function differences(upload, right, signal) {
         const other = right.get(name);
         if (other === undefined || other.length !== tensor.length) continue;
         const [got, wanted] = [await tensor.all(signal), await other.all(signal)];
-        found.set(
-            name,
-            held(
-                name,
-                tensor.shape,
-                Float64Array.from(got, (value, i) => (value === wanted[i] ? 0 : value - wanted[i])),
-            ),
-        );
+        const less = Float64Array.from(got, (value, i) => (value === wanted[i] ? 0 : value - wanted[i]));
+        found.set(name, held(name, tensor.shape, less));
     }
     return found;
 }
 
+/** Values as an address has them. @param {object} values @returns {Values} */
+const texts = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+
 /** @param {import('../parts/listing.js').Parameter[]} parameters */
 const hasModel = (parameters) => parameters.some(({ name }) => name === 'model');
 
+/** @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} [signal] @returns {Promise<Report>} */
+const verify = async (upload, encoding, values, signal) =>
+    (await request(address('/v1/verify', { encoding, ...values }), { body: blob(upload), signal })).json();
+
+/** What is found of a sample. @param {string} id */
+async function judged(id) {
+    const { encoding, claim, make } = samples.find((one) => one.id === id) ?? samples[0];
+    return verify(await known(read(id, await make()), encoding), encoding, claim);
+}
+
+/** @type {import('../parts/story.js').Exercise[]} */
+const ASKED = [
+    {
+        question: '“cos and sin with another base”: which base was it made with?',
+        answer: async () => Number((await judged('base')).diagnosis[0]?.parameters?.rope_theta),
+    },
+    {
+        question: '“Llama 3.1 without its scaling”: which pair is the first that is wrong?',
+        answer: async () => Number((await judged('scaling')).first_bad?.pair),
+    },
+];
+
 class Doctor extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context);
-        this.claims = claims(this.listing);
-        /** As it was read. @private @type {Upload | null} */ this.file = null;
-        /** What files were found to be. @private @type {WeakMap<Upload, string>} */ this.foundOf = new WeakMap();
-        /** @private @type {{file: Upload | null, kind: string, upload: Upload | null}} */
-        this.held = { file: null, kind: '', upload: null };
-        /** @private @type {ReturnType<typeof form> | null} */ this.controls = null;
-        this.formOf = '';
-        this.sampleOf = '';
-        /** The parameters under which the file was judged, as the server read off what nobody said.
-         * @private @type {Values | null} */
-        this.shown = null;
-        this.panel = h('div');
-        /** What is claimed number by number. @private */
-        this.more = h('details.more', h('summary', 'All parameters of the claim'), this.panel);
-        this.fault = complaint();
-        this.report = h('div.report', { role: 'status' });
-        this.picture = h('div.difference');
-        this.fileName = h('p.note', 'No file yet.');
-        const choices = [BY_FILE, ...Object.keys(this.claims)];
-        this.encoding = choice('encoding', choices, (value) =>
-            this.set({ encoding: value === BY_FILE ? null : value }),
-        );
-        const modelled = Object.values(this.claims).filter(({ parameters }) => hasModel(parameters));
-        this.model = picker((name) => void this.#choose(name).catch(this.fail), {
-            encodings: [...new Set(modelled.map(({ encoding }) => encoding))],
-        });
-        this.ask = this.asks((error) => {
-            this.controls?.fail(error);
-            if (error !== null) this.#refuse(error);
-        });
-        this.#fill(host);
-        this.update();
-    }
+    claims = claims(this.listing);
+    /** As it was read. @private @type {Upload | null} */ file = null;
+    /** What files were found to be. @private @type {WeakMap<Upload, string>} */ foundOf = new WeakMap();
+    /** @private @type {{file: Upload | null, kind: string, upload: Upload | null}} */
+    held = { file: null, kind: '', upload: null };
+    /** @private @type {ReturnType<typeof form> | null} */ controls = null;
+    formOf = '';
+    sampleOf = '';
+    /** The parameters under which the file was judged, as the server read off what nobody said.
+     * @private @type {Values | null} */
+    shown = null;
+    panel = h('div');
+    /** What is claimed number by number. @private */
+    more = h('details.more', h('summary', 'All parameters of the claim'), this.panel);
+    fault = complaint();
+    report = h('div.report', { role: 'status' });
+    picture = h('div.difference');
+    fileName = h('p.note', 'No file yet.');
+    encoding = choice('encoding', [BY_FILE, ...Object.keys(this.claims)], (value) =>
+        this.set({ encoding: value === BY_FILE ? null : value }),
+    );
+    model = picker((name) => void this.#choose(name).catch(this.fail), {
+        encodings: Object.values(this.claims).flatMap(({ parameters, encoding }) =>
+            hasModel(parameters) ? [encoding] : [],
+        ),
+    });
+    config = configBox((resolved) => this.#adopt(resolved));
+    ask = this.asks((error) => {
+        this.controls?.fail(error);
+        if (error !== null) this.#refuse(error);
+    });
 
-    /** The words of what was refused, where they are seen. @param {unknown} error */
-    #refuse(error) {
-        this.shown = null;
-        this.report.replaceChildren();
-        this.picture.replaceChildren();
-        this.picture.removeAttribute('aria-busy');
-        this.fault.show(
-            error instanceof Problem ? new Error(`The server cannot compare this: ${error.message}.`) : error,
-        );
-    }
-
-    /** @param {HTMLElement} host */
-    #fill(host) {
+    layout() {
         const id = fresh('file');
         const input = h('input', { id, type: 'file', accept: '.npy,.safetensors' });
         input.addEventListener('change', () => input.files?.[0] && void this.#open(input.files[0]));
-        const drop = h('div.drop', [
-            h('label.name', { for: id }, 'A .npy or .safetensors file, chosen or dropped anywhere'),
-            h('div.control-row', input),
-            this.fileName,
-        ]);
-        this.config = configBox((resolved) => this.#adopt(resolved));
         const tries = samples.map(({ id: name, title }) =>
             h('button', { type: 'button', 'data-sample': name, onclick: () => this.#sample(name) }, title),
         );
-        host.replaceChildren(
-            story('Check a table', WORDS, this.resources('rope/table')),
+        return [
+            this.story('Check a table', WORDS, 'rope/table'),
             h('div.split', [
                 h('section.panel', { 'aria-label': 'Claim' }, [
-                    drop,
+                    h('div.drop', [
+                        h('label.name', { for: id }, 'A .npy or .safetensors file, chosen or dropped anywhere'),
+                        h('div.control-row', input),
+                        this.fileName,
+                    ]),
                     this.encoding.element,
                     this.model.element,
                     h('details.more', h('summary', 'Paste a config.json'), this.config.element),
@@ -207,31 +205,23 @@ class Doctor extends Room {
                     this.section('verdict', 'Verdict', { first: true }, this.fault.element, this.report, this.picture),
                 ]),
             ]),
-            this.#words(),
-        );
+            exercises(
+                ASKED,
+                note(
+                    'A table may be right in its first rows and wrong in all others: slow pairs hardly move at first. Compare far positions, too.',
+                ),
+            ),
+        ];
     }
 
-    #words() {
-        const verdict = async (/** @type {string} */ id) => {
-            const sample = samples.find((one) => one.id === id) ?? samples[0];
-            const { encoding, claim } = sample;
-            const upload = await known(read(id, await sample.make()), encoding);
-            return this.#verify(upload, encoding, claim);
-        };
-        return exercises(
-            [
-                {
-                    question: '“cos and sin with another base”: which base was it made with?',
-                    answer: async () => Number((await verdict('base')).diagnosis[0]?.parameters?.rope_theta),
-                },
-                {
-                    question: '“Llama 3.1 without its scaling”: which pair is the first that is wrong?',
-                    answer: async () => Number((await verdict('scaling')).first_bad?.pair),
-                },
-            ],
-            note(
-                'A table may be right in its first rows and wrong in all others: slow pairs hardly move at first. Compare far positions, too.',
-            ),
+    /** The words of what was refused, where they are seen. @param {unknown} error */
+    #refuse(error) {
+        this.shown = null;
+        this.report.replaceChildren();
+        this.picture.replaceChildren();
+        this.picture.removeAttribute('aria-busy');
+        this.fault.show(
+            error instanceof Problem ? new Error(`The server cannot compare this: ${error.message}.`) : error,
         );
     }
 
@@ -264,11 +254,7 @@ class Doctor extends Room {
         }
         const names = this.#names(kind);
         const own = Object.entries(parameters).filter(([name]) => names.includes(name));
-        this.#begin(
-            kind,
-            Object.fromEntries(own.map(([name, value]) => [name, String(value)])),
-            this.place.get('sample') || null,
-        );
+        this.#begin(kind, texts(Object.fromEntries(own)), this.place.get('sample') || null);
     }
 
     /** @param {string} name */
@@ -290,6 +276,18 @@ class Doctor extends Room {
         this.update();
     }
 
+    /** Controls of the claim. @param {string} kind */
+    #prepare(kind) {
+        if (this.formOf === kind) return;
+        this.formOf = kind;
+        const names = this.#names(kind);
+        const rows = this.claims[kind].parameters
+            .filter(({ name }) => names.includes(name))
+            .sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
+        this.controls = form(rows, (name, value, done) => done && this.set({ [name]: value }));
+        this.panel.replaceChildren(this.controls.element);
+    }
+
     /** The parameters that a claim may have. @param {string} encoding */
     #names(encoding) {
         return this.claims[encoding].parameters.map(({ name }) => name).filter((name) => !LEFT_OUT.includes(name));
@@ -308,7 +306,7 @@ class Doctor extends Room {
         let found = kinds.length === 1 ? kinds[0] : '';
         for (const kind of kinds.length === 1 ? [] : kinds)
             try {
-                const { matches } = await this.#verify(await known(file, kind), kind, {});
+                const { matches } = await verify(await known(file, kind), kind, {});
                 if (matches || found === '') found = kind;
                 if (matches) break;
             } catch (error) {
@@ -324,7 +322,7 @@ class Doctor extends Room {
         return this.chosen(names);
     }
 
-    update() {
+    load() {
         void this.#follow().catch((error) => this.#refuse(error));
     }
 
@@ -337,15 +335,7 @@ class Doctor extends Room {
         if (this.file !== null && !this.foundOf.has(this.file) && this.place.get('encoding') === '')
             await this.#find(this.file);
         const kind = this.#kind;
-        if (this.formOf !== kind) {
-            this.formOf = kind;
-            const names = this.#names(kind);
-            const rows = this.claims[kind].parameters
-                .filter(({ name }) => names.includes(name))
-                .sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
-            this.controls = form(rows, (name, value, done) => done && this.set({ [name]: value }));
-            this.panel.replaceChildren(this.controls.element);
-        }
+        this.#prepare(kind);
         this.encoding.show(this.place.get('encoding', BY_FILE));
         this.model.show(this.place.get('model'));
         const upload = await this.#uploaded(kind);
@@ -353,10 +343,7 @@ class Doctor extends Room {
         const usual = await parametersOf(values.model);
         this.controls?.show(values, usual);
         if (Object.keys(values).some((name) => name !== 'model')) this.more.open = true;
-        if (upload === null)
-            return this.report.replaceChildren(
-                h('p.note', 'Nothing to judge yet: drop a file, or try one of those above.'),
-            );
+        if (upload === null) return this.report.replaceChildren(h('p.note', NOTHING));
         const list = [...upload.tensors].map(([name, { shape, dtype }]) => `${name} [${shape.join(', ')}] ${dtype}`);
         this.fileName.textContent = `${upload.name}: ${list.join('; ')}`;
         this.picture.setAttribute('aria-busy', 'true');
@@ -380,25 +367,12 @@ class Doctor extends Room {
         return this.held.upload;
     }
 
-    /** @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} [signal] @returns {Promise<Report>} */
-    async #verify(upload, encoding, values, signal) {
-        const url = address('/v1/verify', { encoding, ...values });
-        return (await request(url, { body: blob(upload), signal })).json();
-    }
-
     /** @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} signal */
     async #examine(upload, encoding, values, signal) {
-        const report = await this.#verify(upload, encoding, values, signal);
+        const report = await verify(upload, encoding, values, signal);
         try {
-            return {
-                report,
-                tensors: await differences(
-                    upload,
-                    await expected(upload, report, this.claims[encoding].path, signal),
-                    signal,
-                ),
-                words: '',
-            };
+            const right = await expected(upload, report, this.claims[encoding].path, signal);
+            return { report, tensors: await differences(upload, right, signal), words: '' };
         } catch (error) {
             if (!(error instanceof Problem)) throw error;
             return { report, tensors: new Map(), words: `The right numbers cannot be drawn: ${error.message}.` };
@@ -407,9 +381,7 @@ class Doctor extends Room {
 
     /** @param {{report: Report, tensors: Map<string, Tensor>, words: string}} found */
     #show({ report, tensors, words }) {
-        this.shown = Object.fromEntries(
-            Object.entries(report.parameters).map(([name, value]) => [name, String(value)]),
-        );
+        this.shown = texts(report.parameters);
         this.fault.show(null);
         this.report.replaceChildren(...verdict(report), ...(words === '' ? [] : [h('p.note', words)]));
         this.figure?.stop();
@@ -451,8 +423,25 @@ const plain = (value) =>
 function verdict(report) {
     const { matches, conclusion, error, first_bad: bad, diagnosis, elements, bands = [] } = report;
     const { warnings = [], inferred = [], encoding } = report;
-    const fact = /** @param {string} name @param {string | number} value */ (name, value) =>
-        h('div', h('dt', name), h('dd', value));
+    /** @type {import('../parts/readout.js').Fact[]} */
+    const facts = [['compared', `${brief(elements)} numbers`]];
+    if (error) facts.push(['largest error', plain(error.max_abs)]);
+    if (error?.max_phase !== undefined) facts.push(['largest angle', `${plain(error.max_phase)} rad`]);
+    if (bad) {
+        const [position, pair] = [bad.position, bad.pair];
+        const place = [
+            bad.tensor,
+            position !== undefined && `position ${brief(position)}`,
+            pair !== undefined && `pair ${pair}`,
+            `index ${(bad.index ?? []).join(', ')}`,
+        ];
+        facts.push(['first wrong place', place.filter(Boolean).join(', ')]);
+        facts.push(['it has', plain(bad.got)], ['it should have', plain(bad.expected)]);
+    }
+    const found = [
+        h('h3', 'What explains all of its numbers'),
+        h('ol.diagnosis', [diagnosis.map((each) => h('li', String(each.rule), ...more(each)))]),
+    ];
     return [
         h('p', { class: matches ? 'finding good' : 'finding' }, [
             `${matches ? 'It is what it claims to be' : 'It is not what it claims to be'}: ${conclusion}.`,
@@ -462,31 +451,8 @@ function verdict(report) {
             `Judged as ${encoding}.`,
             inferred.length > 0 && ` Read off the file: ${inferred.join('; ')}.`,
         ]),
-        h('dl.readout.scalars', [
-            fact('compared', `${brief(elements)} numbers`),
-            error && fact('largest error', plain(error.max_abs)),
-            error?.max_phase !== undefined && fact('largest angle', `${plain(error.max_phase)} rad`),
-            bad &&
-                fact(
-                    'first wrong place',
-                    [
-                        bad.tensor,
-                        bad.position !== undefined && `position ${brief(bad.position)}`,
-                        bad.pair !== undefined && `pair ${bad.pair}`,
-                        `index ${(bad.index ?? []).join(', ')}`,
-                    ]
-                        .filter(Boolean)
-                        .join(', '),
-                ),
-            bad && fact('it has', plain(bad.got)),
-            bad && fact('it should have', plain(bad.expected)),
-        ]),
-        ...(diagnosis.length === 0
-            ? []
-            : [
-                  h('h3', 'What explains all of its numbers'),
-                  h('ol.diagnosis', [diagnosis.map((each) => h('li', String(each.rule), ...more(each)))]),
-              ]),
+        h('dl.readout.scalars', told(facts)),
+        ...(diagnosis.length === 0 ? [] : found),
         bandTable(bands),
     ];
 }

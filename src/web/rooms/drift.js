@@ -4,13 +4,13 @@
 // point on the circle and the exact one. For bfloat16 and float16 the position, the served frequency and their product
 // are each rounded to the type, as engines do whose angles have 16 bits.
 import { arrays } from '../parts/api.js';
-import { choice, control } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
 import { Heatmap } from '../parts/heatmap.js';
-import { Latest, complaint, section } from '../parts/latest.js';
-import { NEAREST, brief, digits, hex } from '../parts/number.js';
-import { Readout } from '../parts/readout.js';
+import { complaint } from '../parts/latest.js';
+import { NEAREST, brief, digits } from '../parts/number.js';
+import { Readout, valueFacts } from '../parts/readout.js';
+import { Room } from '../parts/room.js';
 import { matrixOf } from '../parts/safetensors.js';
 import { table } from '../parts/table.js';
 import { plain } from '../parts/take.js';
@@ -38,7 +38,12 @@ import { cellOf, kept } from '../parts/view.js';
 const ROWS = 128;
 const HALVES = ['bfloat16', 'float16'];
 const TYPES = ['float32', ...HALVES];
-const UP_TO = 131072;
+const UP_TO = 2 ** 24;
+const NOTE = [
+    'float32: the angle between two points, that of PyTorch’s arithmetic (numerics=float32) and the exact one.',
+    'bfloat16 and float16: the position, the frequency and their product are each rounded to the type.',
+    'No number of float16 is above 65504: positions and angles beyond it are infinite.',
+];
 
 /** Cosines and sines of a table, row by row. @param {Record<string, Numbers>} found */
 function points({ cos, sin, data }) {
@@ -84,142 +89,118 @@ async function drifts({ path, values, waves }, up, signal) {
     };
 }
 
-export class Drift {
-    /** @param {import('../parts/place.js').Place} place keeps up (the last position), angle (the type), ewin (the window) and eat (the cursor) */
-    constructor(place) {
-        this.place = place;
-        this.error = complaint();
-        /** @private */ this.latest = new Latest(this.error.show);
-        /** @private @type {Source | null} */ this.source = null;
-        /** @private @type {Heatmap[]} */ this.maps = [];
-        /** @private @type {ReturnType<typeof table>[]} */ this.tables = [];
-        /** @private @type {Curve | undefined} */ this.curve = undefined;
-        /** What is drawn. @private */ this.seen = { found: /** @type {Drifts} */ ({}), angle: '' };
-        /** @private @type {{text: string, found: Drifts} | undefined} */ this.held = undefined;
-        /** @private */ this.out = h('div.pair-of-pictures');
-        /** @private */ this.readout = new Readout();
-        const set = /** @param {string} name @param {string} fallback */ (name, fallback) =>
-            /** @type {import('../parts/controls.js').Change} */ (
-                (value, done) => {
-                    place.set({ [name]: value === fallback ? null : value }, { step: done });
-                    if (done && this.source) void this.show(this.source);
-                }
-            );
-        this.up = control(
-            {
-                name: 'up to position',
-                type: 'integer',
-                required: false,
-                minimum: 128,
-                maximum: 2 ** 24,
-                description: '',
-            },
-            set('up', String(UP_TO)),
-        );
-        this.angle = choice('angles in', TYPES, set('angle', TYPES[0]));
-        this.said = h('p', { role: 'status' });
-        this.note = h('p.note');
-        this.element = h('div.drift', [
-            h('div.row', this.angle.element, this.up.element),
-            this.error.element,
-            this.said,
-            this.out,
-            this.readout.element,
-            this.note,
-        ]);
-    }
+/** @param {Float64Array} errors @param {number} row @param {number} rows */
+function largest(errors, row, rows) {
+    const pairs = errors.length / rows;
+    return errors.subarray(row * pairs, (row + 1) * pairs).reduce((most, error) => Math.max(most, Math.abs(error)), 0);
+}
+
+/** A part of a room. The address keeps up (the last position), angle (the type), ewin (the window) and eat (the cursor). */
+export class Drift extends Room {
+    usual = { up: '131072', angle: TYPES[0] };
+    fault = complaint();
+    /** @private */ out = h('div.pair-of-pictures');
+    ask = this.asks(this.fault.show, { busy: this.out });
+    /** @private @type {Source | null} */ source = null;
+    /** @private @type {Heatmap[]} */ maps = [];
+    /** @private @type {ReturnType<typeof table>[]} */ tables = [];
+    /** What is drawn of it, and the request that it answers. @private @type {{text: string, found: Drifts} | undefined} */
+    held = undefined;
+    curve = this.own(
+        new Curve({
+            name: 'Largest error of an angle at each position',
+            xName: 'position',
+            yName: 'largest error in radians',
+            ...{ xLog: true, yLog: true, height: 340 },
+        }),
+    );
+    /** @private */ readout = new Readout();
+    said = h('p', { role: 'status' });
+    note = h('p.note');
+    element = h('div.drift', [
+        h('div.row', [
+            this.control(['angles in', TYPES], 'angle').element,
+            this.control(['up to position', 'integer', '', '', ROWS, UP_TO], 'up').element,
+        ]),
+        this.fault.element,
+        this.said,
+        this.out,
+        this.readout.element,
+        this.note,
+    ]);
+    /** @private @type {HTMLElement | undefined} */ whole = undefined;
 
     /** The part of the room that it is, which is seen while it is open.
      * @param {string} lead @param {HTMLElement} [children] before the pictures */
     part(lead, children) {
         const source = () => this.along();
-        const what = { name: 'error', title: 'Exact against float32', lead, source };
-        this.whole = h('div', { hidden: true }, section(this.place, what, children, this.element));
+        const part = this.section('error', 'Exact against float32', { lead, source }, children, this.element);
+        this.whole = h('div', { hidden: true }, part);
         return this.whole;
     }
 
     /** @param {Source | false} source false: nobody asks for it */
     open(source) {
-        if (this.whole) this.whole.hidden = source === false;
-        if (source) void this.show(source);
+        (this.whole ?? this.element).hidden = source === false;
+        this.source = source || null;
+        this.update();
     }
 
-    /** @param {Source} source */
-    async show(source) {
-        this.source = source;
-        const up = Math.min(2 ** 24, Math.max(ROWS, Math.round(this.place.number('up', UP_TO))));
-        const angle = this.place.get('angle', TYPES[0]);
-        this.up.show(String(up));
-        this.angle.show(angle);
+    /** @param {boolean} done */
+    load(done) {
+        const { source } = this;
+        if (source === null || !done) return;
+        const up = Math.min(UP_TO, Math.max(ROWS, Math.round(this.place.number('up', Number(this.usual.up)))));
         if (this.maps.length === 0) this.out.setAttribute('aria-busy', 'true');
-        const key = [source, up];
-        await this.latest.ask(
-            [key, angle],
-            (signal) => this.#ask(key, source, up, signal),
-            (found) => this.#draw(found, angle),
-        );
-        this.#follow();
-        this.out.removeAttribute('aria-busy');
+        const text = JSON.stringify([source, up]);
+        void this.ask
+            .ask(
+                [text, this.#angle],
+                // The same numbers serve all three types.
+                async (signal) => (this.held?.text === text ? this.held.found : drifts(source, up, signal)),
+                (found) => {
+                    this.held = { text, found };
+                    this.#draw(found);
+                },
+            )
+            .then(() => this.#follow());
     }
 
-    /** The same numbers serve all three types.
-     * @param {unknown} key @param {Source} source @param {number} up @param {AbortSignal} signal */
-    async #ask(key, source, up, signal) {
-        const text = JSON.stringify(key);
-        if (this.held?.text !== text) this.held = { text, found: await drifts(source, up, signal) };
-        return this.held.found;
+    get #angle() {
+        return TYPES.includes(this.get('angle')) ? this.get('angle') : TYPES[0];
     }
 
-    /** @param {Drifts} found @param {string} angle */
-    #draw(found, angle) {
+    /** @param {Drifts} found */
+    #draw(found) {
         this.#clear();
-        this.seen = { found, angle: angle in found.errors ? angle : TYPES[0] };
-        const curve = new Curve({
-            name: 'Largest error of an angle at each position',
-            xName: 'position',
-            yName: 'largest error in radians',
-            xLog: true,
-            yLog: true,
-            height: 340,
-        });
         const { positions, errors } = found;
-        curve.show(
-            TYPES.map((name) => ({
-                name,
-                x: positions.slice(1),
-                y: positions.slice(1).map((_, i) => largest(errors[name], i + 1, positions.length)),
-            })),
-        );
-        const { angle: type } = this.seen;
+        const x = positions.slice(1);
+        const worst = /** @param {string} type @param {number} row */ (type, row) =>
+            largest(errors[type], row, positions.length);
+        this.curve.show(TYPES.map((name) => ({ name, x, y: x.map((_, i) => worst(name, i + 1)) })));
         this.maps = [
-            this.#map('Cosines, exact', found.exact),
-            this.#map('Cosines, float32', found.rounded),
-            this.#map(`Error of ${type} angles`, errors[type], 'error in radians'),
+            this.#map('Cosines, exact', found, found.exact),
+            this.#map('Cosines, float32', found, found.rounded),
+            this.#map(`Error of ${this.#angle} angles`, found, errors[this.#angle], 'error in radians'),
         ];
-        this.curve = curve;
-        this.tables = this.maps.map((map) =>
-            table(() => ({
-                matrix: map.matrix,
-                window: map.window,
-                rowLabel: (row) => brief(positions[row]),
-                columnLabel: String,
-                caption: map.options.name,
-            })),
-        );
+        this.tables = this.maps.map((map) => table(() => map.part));
         this.out.replaceChildren(
             ...this.maps.map(({ element, options }, i) =>
                 h('div', h('h3', options.name), element, h('div.panels', this.tables[i].element)),
             ),
-            h('div', h('h3', 'Largest error at each position'), curve.element),
+            h('div', h('h3', 'Largest error at each position'), this.curve.element),
         );
-        this.#say(found);
+        const last = positions.length - 1;
+        const ends = TYPES.map((name) => `${brief(worst(name, last))} rad with ${name} angles`);
+        this.said.textContent = `At position ${brief(positions[last])} the most wrong pair is off by ${ends.join(', ')}. A whole turn is ${brief(2 * Math.PI)} rad.`;
+        const rows = `The rows of the pictures are the positions 0, ${brief(positions[1])}, ${brief(positions[2])} and so on.`;
+        this.note.textContent = [rows, ...NOTE].join(' ');
         this.#follow();
     }
 
     /** A picture of a number for each position and pair; all of them have one window and one cursor.
-     * @param {string} name @param {Numbers} data @param {string} [unit] */
-    #map(name, data, unit) {
-        const { positions, frequency } = this.seen.found;
+     * @param {string} name @param {Drifts} found @param {Numbers} data @param {string} [unit] */
+    #map(name, { positions, frequency }, data, unit) {
         const matrix = matrixOf(name, data, frequency.length);
         return new Heatmap({
             matrix,
@@ -252,37 +233,20 @@ export class Drift {
 
     /** @param {import('../parts/heatmap.js').Cell} cell */
     #point({ row, column }) {
-        const { found, angle } = this.seen;
-        const { positions, frequency, wavelength, exact, rounded, errors } = found;
+        if (this.held === undefined) return;
+        const { positions, frequency, wavelength, exact, rounded, errors } = this.held.found;
         const at = row * frequency.length + column;
         if (!(at < exact.length && column < frequency.length)) return;
+        const error = errors[this.#angle][at];
         this.readout.show([
             ['position', positions[row]],
             ['pair', column],
             ['frequency', digits(frequency[column], 'float64')],
             ['wavelength', `${digits(wavelength[column], 'float64')} tokens`],
-            ['cosine, exact', digits(exact[at], 'float64')],
-            ['bits', hex(exact[at], 'float64')],
-            ['cosine, float32', digits(rounded[at], 'float64')],
-            ['bits', hex(rounded[at], 'float64')],
-            [`error, ${angle}`, `${digits(errors[angle][at], 'float64')} rad`],
-            ['bits', hex(errors[angle][at], 'float64')],
+            ...valueFacts(exact[at], 'float64', 'cosine, exact'),
+            ...valueFacts(rounded[at], 'float64', 'cosine, float32'),
+            ...valueFacts(error, 'float64', `error, ${this.#angle}`, ' rad'),
         ]);
-    }
-
-    /** @param {Drifts} found */
-    #say({ positions, errors }) {
-        const last = positions.length - 1;
-        const ends = TYPES.map(
-            (name) => `${brief(largest(errors[name], last, positions.length))} rad with ${name} angles`,
-        );
-        this.said.textContent = `At position ${brief(positions[last])} the most wrong pair is off by ${ends.join(', ')}. A whole turn is ${brief(2 * Math.PI)} rad.`;
-        this.note.textContent = [
-            `The rows of the pictures are the positions 0, ${brief(positions[1])}, ${brief(positions[2])} and so on.`,
-            'float32: the angle between two points, that of PyTorch’s arithmetic (numerics=float32) and the exact one.',
-            'bfloat16 and float16: the position, the frequency and their product are each rounded to the type.',
-            'No number of float16 is above 65504: positions and angles beyond it are infinite.',
-        ].join(' ');
     }
 
     /** The rounded table; without numerics its address is that of the exact one. */
@@ -296,17 +260,11 @@ export class Drift {
     }
 
     #clear() {
-        for (const part of [...this.maps, this.curve]) part?.stop();
+        for (const map of this.maps) map.stop();
     }
 
     stop() {
-        this.latest.stop();
+        super.stop();
         this.#clear();
     }
-}
-
-/** @param {Float64Array} errors @param {number} row @param {number} rows */
-function largest(errors, row, rows) {
-    const pairs = errors.length / rows;
-    return errors.subarray(row * pairs, (row + 1) * pairs).reduce((most, error) => Math.max(most, Math.abs(error)), 0);
 }

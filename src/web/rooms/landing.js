@@ -1,5 +1,5 @@
 // landing.js - pairs of an encoding as points on circles, and where the rotation M_k takes them.
-import { h, m, svg } from '../parts/dom.js';
+import { attribute, h, m, svg } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
 import { seriesTable } from '../parts/table.js';
 
@@ -34,6 +34,24 @@ function matrix(matrices, pair) {
     );
 }
 
+/** Where a pair stands, in words. @param {Numbers} row @param {number} pair */
+const told = (row, pair) => `(${brief(row[2 * pair + 1])}, ${brief(row[2 * pair])})`;
+
+/** A pair with its matrix. @param {Numbers} from @param {Numbers} to @param {number} pair @param {Element} dot @param {Numbers} matrices */
+function circle(from, to, pair, dot, matrices) {
+    const { x, y } = spot(to, pair);
+    const name = `Pair ${pair}: from ${told(from, pair)} to ${told(to, pair)}`;
+    const viewBox = `${-SIZE / 2} ${-SIZE / 2} ${SIZE} ${SIZE}`;
+    const picture = svg('svg', { role: 'img', 'aria-label': name, viewBox }, [
+        svg('circle.rim', { r: RADIUS }),
+        hand(from, pair, 'hand from'),
+        hand(to, pair, 'hand to'),
+        svg('circle.goal', { r: 9, cx: x.toFixed(2), cy: y.toFixed(2) }),
+        dot,
+    ]);
+    return h('figure.circle', { 'data-pair': pair }, picture, h('figcaption', `pair ${pair}`), matrix(matrices, pair));
+}
+
 export class Circles {
     constructor() {
         /** @private @type {import('../parts/table.js').Series[]} */ this.series = [];
@@ -46,36 +64,10 @@ export class Circles {
     /** @param {Landing} landing */
     show({ pairs, from, to, product, matrices }) {
         this.dots = pairs.map((pair) => ({ pair, dot: svg('circle.landed', { r: 5 }) }));
-        this.series = [
-            { name: 'PE(pos)', y: from },
-            { name: 'Mₖ · PE(pos)', y: product },
-            { name: 'PE(pos + k)', y: to },
-        ];
+        const series = { 'PE(pos)': from, 'Mₖ · PE(pos)': product, 'PE(pos + k)': to };
+        this.series = Object.entries(series).map(([name, y]) => ({ name, y }));
         this.table.refresh();
-        this.list.replaceChildren(
-            ...this.dots.map(({ pair, dot }) => {
-                const goal = spot(to, pair);
-                return h('figure.circle', { 'data-pair': pair }, [
-                    svg(
-                        'svg',
-                        {
-                            role: 'img',
-                            'aria-label': `Pair ${pair}: from (${brief(from[2 * pair + 1])}, ${brief(from[2 * pair])}) to (${brief(to[2 * pair + 1])}, ${brief(to[2 * pair])})`,
-                            viewBox: `${-SIZE / 2} ${-SIZE / 2} ${SIZE} ${SIZE}`,
-                        },
-                        [
-                            svg('circle.rim', { r: RADIUS }),
-                            hand(from, pair, 'hand from'),
-                            hand(to, pair, 'hand to'),
-                            svg('circle.goal', { r: 9, cx: goal.x.toFixed(2), cy: goal.y.toFixed(2) }),
-                            dot,
-                        ],
-                    ),
-                    h('figcaption', `pair ${pair}`),
-                    matrix(matrices, pair),
-                ]);
-            }),
-        );
+        this.list.replaceChildren(...this.dots.map(({ pair, dot }) => circle(from, to, pair, dot, matrices)));
         this.put(product);
     }
 
@@ -83,8 +75,7 @@ export class Circles {
     put(row) {
         for (const { pair, dot } of this.dots) {
             const { x, y } = spot(row, pair);
-            dot.setAttribute('cx', x.toFixed(2));
-            dot.setAttribute('cy', y.toFixed(2));
+            attribute(dot, { cx: x.toFixed(2), cy: y.toFixed(2) });
         }
     }
 }

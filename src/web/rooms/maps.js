@@ -8,6 +8,9 @@ const NUMBERED_MAX = 5;
 // Black has a contrast of 7 on paler cells than these, and white on darker ones; between, a number stands on white.
 const MIDDLE = [0.53, 0.93];
 
+/** The words of a text, the first of them. @param {string} text @param {number} most */
+export const split = (text, most) => text.split(/\s+/).filter(Boolean).slice(0, most);
+
 /** Numbers from -2 to 2 that a word, its role and a seed always give: a hash (FNV-1a), stirred for each channel.
  * @param {string} word @param {string} role @param {string} seed @param {number} [width] */
 export function vector(word, role, seed, width = CHANNELS) {

@@ -3,18 +3,15 @@ import { Problem, json, tensors } from '../parts/api.js';
 import { h } from '../parts/dom.js';
 import { complaint } from '../parts/latest.js';
 import { brief } from '../parts/number.js';
+import { pointed } from '../parts/pointers.js';
 import { Room, opened } from '../parts/room.js';
-import { note, story } from '../parts/story.js';
+import { note } from '../parts/story.js';
 import { grid } from '../parts/table.js';
 import { configBox, picker } from './catalogue.js';
-
-/** @import { Context } from './rooms.js' */
 
 /** @typedef {import('./catalogue.js').Resolved['layers'][number]} Layers */
 /** @typedef {{title: string, count: number, kinds: (Layers & {window: string, factor: string})[]}} Model */
 
-/** @type {Record<string, string>} */
-const USUAL = { model: 'llama-4-scout-17b-16e', beside: '' };
 /** @type {Record<string, string>} */
 const SCHEMES = { rope: 'RoPE', alibi: 'ALiBi', t5: 'T5 buckets', none: 'none (NoPE)' };
 const COUNTS = ['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers', 'num_decoder_layers'];
@@ -50,44 +47,38 @@ function rotated({ rotary_dim, head_dim }) {
 const scaling = ({ rope_type, factor }) =>
     rope_type === undefined || rope_type === 'default' ? '–' : rope_type + (factor ? ` × ${brief(factor)}` : '');
 
+/** The row of a kind of layers. @param {Model['kinds'][number]} kind @param {number} i */
+function rowOf({ encoding, indices, parameters, window, factor }, i) {
+    const which = indices.length === 0 ? 'all' : `${indices.length}: ${listed(indices)}`;
+    const { rope_theta } = /** @type {Record<string, any>} */ (parameters);
+    const theta = rope_theta === undefined ? '–' : brief(rope_theta);
+    const cells = [SCHEMES[encoding] ?? encoding, rotated(parameters), theta, window, scaling(parameters), factor];
+    return h('tr', { 'data-kind': i }, [
+        h('th', { scope: 'row', class: `series-${i % 8}` }, which),
+        cells.map((cell) => h('td', cell)),
+    ]);
+}
+
 /** A model as lanes and their table. @param {Model} model */
 function drawn({ title, count, kinds }) {
     const whole = Math.max(count, ...kinds.flatMap(({ indices }) => indices.map((i) => i + 1)), 1);
-    const kindOf = /** @param {number} layer */ (layer) =>
-        Math.max(
-            0,
-            kinds.findIndex(({ indices }) => indices.includes(layer)),
-        );
-    const said = h('p.caption', { role: 'status' });
-    const rows = kinds.map(({ encoding, indices, parameters, window, factor }, i) => {
-        const which = indices.length === 0 ? 'all' : `${indices.length}: ${listed(indices)}`;
-        const { rope_theta } = /** @type {Record<string, any>} */ (parameters);
-        const theta = rope_theta === undefined ? '–' : brief(rope_theta);
-        const cells = [SCHEMES[encoding] ?? encoding, rotated(parameters), theta, window, scaling(parameters), factor];
-        return h('tr', { 'data-kind': i }, [
-            h('th', { scope: 'row', class: `series-${i % 8}` }, which),
-            cells.map((cell) => h('td', cell)),
-        ]);
+    const layers = Array.from({ length: whole }, (_, layer) => {
+        const kind = kinds.findIndex(({ indices }) => indices.includes(layer));
+        return { ...kinds[Math.max(0, kind)], kind: Math.max(0, kind) };
     });
-    const point = /** @param {number} layer */ (layer) => {
-        const kind = kindOf(layer);
-        rows.forEach((row, i) => row.classList.toggle('at', i === kind));
-        const { encoding, parameters, layer_type } = kinds[kind];
-        const turns = encoding === 'rope' ? `rotates ${rotated(parameters)}` : 'does not rotate';
-        said.textContent = `Layer ${layer} ${turns} (${layer_type}).`;
-    };
-    const lane = /** @param {number} layer */ (layer) => {
-        const { encoding, window } = kinds[kindOf(layer)];
+    const said = h('p.caption', { role: 'status' });
+    const rows = kinds.map(rowOf);
+    const lanes = layers.map(({ encoding, window, kind }, layer) => {
         const name = `layer ${layer}: ${SCHEMES[encoding] ?? encoding}, sees ${window}`;
         const still = encoding === 'rope' ? '' : ' still';
-        return h('li', { class: `lane series-${kindOf(layer) % 8}${still}`, title: name, 'data-layer': layer });
-    };
-    const lanes = h('ol.lanes', { 'aria-label': `${whole} layers of ${title}` }, [
-        Array.from({ length: whole }, (_, layer) => lane(layer)),
-    ]);
-    lanes.addEventListener('pointerover', (event) => {
-        const layer = /** @type {HTMLElement} */ (event.target).dataset.layer;
-        if (layer) point(Number(layer));
+        return h('li', { class: `lane series-${kind % 8}${still}`, title: name, 'data-layer': layer });
+    });
+    const list = h('ol.lanes', { 'aria-label': `${whole} layers of ${title}` }, lanes);
+    pointed(list, 'data-layer', (layer) => {
+        const { encoding, parameters, layer_type, kind } = layers[Number(layer)];
+        rows.forEach((row, i) => row.classList.toggle('at', i === kind));
+        const turns = encoding === 'rope' ? `rotates ${rotated(parameters)}` : 'does not rotate';
+        said.textContent = `Layer ${layer} ${turns} (${layer_type}).`;
     });
     const still = kinds.filter(({ encoding }) => encoding !== 'rope').flatMap(({ indices }) => indices);
     said.textContent =
@@ -97,36 +88,29 @@ function drawn({ title, count, kinds }) {
     const table = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Layers of ${title}` }, [
         grid({ class: 'types-table' }, '', HEADS, rows),
     ]);
-    return h('section.model', { 'aria-label': title }, h('h2', title), said, h('div.strata', lanes, table));
+    return h('section.model', { 'aria-label': title }, h('h2', title), said, h('div.strata', list, table));
 }
 
 class Models extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context, USUAL);
-        const [frequencies] = this.resources('rope/frequencies');
-        /** @private */ this.names = frequencies?.parameters.map(({ name }) => name) ?? [];
-        this.fault = complaint();
-        this.ask = this.asks(this.fault.show);
-        this.out = h('div.strata-pair', { 'aria-busy': true });
-        this.pickers = [
-            picker((model) => this.set({ model }), { needed: true }),
-            picker((beside) => this.set({ beside }), { label: 'beside it' }),
-        ];
-        this.config = configBox((resolved, text) => {
-            this.ask.stop();
-            const parsed = JSON.parse(text);
-            void this.#modelOf('Your configuration', parsed, resolved).then((model) =>
-                this.out.replaceChildren(drawn(model)),
-            );
-        });
-        const panel = h('div.panel.fields', [
-            this.pickers.map(({ element }) => element),
-            h('details.more', h('summary', 'Paste or drop a config.json'), this.config.element),
-        ]);
-        host.replaceChildren(
-            story('Models: which layers rotate', WORDS, []),
-            panel,
+    usual = { model: 'llama-4-scout-17b-16e', beside: '' };
+    /** @private */ names = this.rows('rope/frequencies').map(({ name }) => name);
+    fault = complaint();
+    out = h('div.strata-pair', { 'aria-busy': true });
+    ask = this.asks(this.fault.show, { busy: this.out });
+    config = configBox((resolved, text) => {
+        this.ask.stop();
+        const model = this.#modelOf('Your configuration', JSON.parse(text), resolved);
+        void model.then((found) => this.out.replaceChildren(drawn(found)));
+    });
+
+    layout() {
+        return [
+            this.story('Models: which layers rotate', WORDS),
+            h('div.panel.fields', [
+                this.bound('model', (change) => picker(change, { needed: true })).element,
+                this.bound('beside', (change) => picker(change, { label: 'beside it' })).element,
+                h('details.more', h('summary', 'Paste or drop a config.json'), this.config.element),
+            ]),
             this.fault.element,
             this.out,
             note(
@@ -136,8 +120,7 @@ class Models extends Room {
                 h('code', 'POST /v1/models/resolve'),
                 '. A layer without rotation is told its order by its causal mask, and by the layers around it.',
             ),
-        );
-        this.update();
+        ];
     }
 
     /** @param {string} title @param {Record<string, any>} config @param {import('./catalogue.js').Resolved} resolved @param {AbortSignal} [signal] @returns {Promise<Model>} */
@@ -164,23 +147,17 @@ class Models extends Room {
         }
     }
 
-    update() {
-        const names = [this.get('model'), this.get('beside')];
-        this.pickers.forEach(({ show }, i) => show(names[i]));
-        void this.ask
-            .ask(
-                names,
-                (signal) =>
-                    Promise.all(
-                        names.filter(Boolean).map(async (name) => {
-                            const path = `/v1/models/${encodeURIComponent(name)}`;
-                            const { title, config, resolved } = await json(path, {}, { signal });
-                            return this.#modelOf(title, config, resolved, signal);
-                        }),
-                    ),
-                (models) => this.out.replaceChildren(...models.map(drawn)),
-            )
-            .then(() => this.out.removeAttribute('aria-busy'));
+    load() {
+        const names = [this.get('model'), this.get('beside')].filter(Boolean);
+        const read = /** @param {string} name @param {AbortSignal} signal */ async (name, signal) => {
+            const { title, config, resolved } = await json(`/v1/models/${encodeURIComponent(name)}`, {}, { signal });
+            return this.#modelOf(title, config, resolved, signal);
+        };
+        void this.ask.ask(
+            names,
+            (signal) => Promise.all(names.map((name) => read(name, signal))),
+            (models) => this.out.replaceChildren(...models.map(drawn)),
+        );
     }
 
     /** @param {File} file */

@@ -1,11 +1,12 @@
 // opening.js - the first screen: what this is, one picture, why its numbers are exact, and two doors.
-import { arrays, tensors } from '../parts/api.js';
+import { arrays } from '../parts/api.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { Heatmap } from '../parts/heatmap.js';
 import { complaint } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
+import { matrixOf } from '../parts/safetensors.js';
 import { phrases } from '../parts/story.js';
 import { cellOf } from '../parts/view.js';
 import { picker } from './catalogue.js';
@@ -13,7 +14,6 @@ import { between } from './drift.js';
 import { apart } from './landing.js';
 
 /** @import { Cell } from '../parts/heatmap.js' */
-/** @import { Context } from './rooms.js' */
 
 /** @typedef {{to: number, angle: number, most: number, exact: number}} Far the worst angle before a position */
 
@@ -67,19 +67,25 @@ function dial({ to, angle, most, exact }) {
 }
 
 class Opening extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context);
-        this.fault = complaint();
-        this.questions = { table: this.asks(), far: this.asks(this.fault.show) };
-        this.picture = h('div.picture', { 'aria-busy': true });
-        this.said = h('p.caption', { role: 'status' });
-        const of = { xName: 'position', yRange: /** @type {[number, number]} */ ([-1, 1]), height: 150, tabled: true };
-        this.wave = this.own(new Curve({ name: 'The wave under the pointer', ...of }));
-        this.far = h('div.fars', { role: 'status' });
-        this.model = picker((model) => this.set({ model: model || null }), { encodings: ['rope'] });
-        host.replaceChildren(this.#head(), this.#why());
-        this.update();
+    fault = complaint();
+    picture = h('div.picture', { 'aria-busy': true });
+    table = this.asks(undefined, { busy: this.picture });
+    far = this.asks(this.fault.show);
+    said = h('p.caption', { role: 'status' });
+    wave = this.own(
+        new Curve({
+            name: 'The wave under the pointer',
+            xName: 'position',
+            yRange: [-1, 1],
+            height: 150,
+            tabled: true,
+        }),
+    );
+    fars = h('div.fars', { role: 'status' });
+    /** @private @type {Heatmap | undefined} */ map = undefined;
+
+    layout() {
+        return [this.#head(), this.#why()];
     }
 
     #head() {
@@ -107,9 +113,9 @@ class Opening extends Room {
                 'RoPE turns each pair of channels by its position times a frequency. float32, as in PyTorch’s reference code, ' +
                     'rounds that angle, and the farther the position, the more. The thin hand is exact, the wide one is float32. Without a model, heads have 128 channels and the base is 10000.',
             ]),
-            this.model.element,
+            this.bound('model', (change) => picker(change, { encodings: ['rope'] })).element,
             this.fault.element,
-            this.far,
+            this.fars,
         ]);
     }
 
@@ -122,59 +128,49 @@ class Opening extends Room {
         ]);
     }
 
-    update() {
+    load() {
         const model = this.place.get('model');
-        this.model.show(model);
         /** @type {Record<string, string>} */
         const of = model === '' ? { head_dim: '128' } : { model };
-        void this.questions.far.ask(
+        void this.far.ask(
             of,
             (signal) => Promise.all(FAR.map((to) => farthest(of, to, signal))),
-            (found) => this.far.replaceChildren(...found.map(dial)),
+            (found) => this.fars.replaceChildren(...found.map(dial)),
         );
-        void this.questions.table
+        void this.table
             .ask(
                 '',
-                (signal) => tensors('/v1/sinusoidal', { d_model: `${WIDTH}`, positions: `0:${ROWS}` }, { signal }),
-                (found) => this.#show(found),
+                (signal) => arrays('/v1/sinusoidal', { d_model: `${WIDTH}`, positions: `0:${ROWS}` }, signal),
+                ({ data }) => this.#show(data),
             )
             .then(() => this.map?.show('', cellOf(this.place.get('at')) ?? FIRST));
     }
 
-    /** @param {import('../parts/safetensors.js').Answer} found */
-    #show(found) {
-        const [tensor] = found.tensors.values();
-        this.map = new Heatmap({
-            matrix: tensor.matrix(0),
-            name: 'Sinusoidal encodings',
-            rowName: 'position',
-            columnName: 'dimension',
-            onCursor: (cell, _, done) => {
-                void this.#point(cell);
-                if (done) this.place.set({ at: `${cell.row},${cell.column}` });
-            },
-            onRead: () => void this.#point(this.map?.cursor ?? FIRST),
-        });
-        this.tensor = tensor;
+    /** @param {import('../parts/safetensors.js').Numbers} data */
+    #show(data) {
+        this.map = this.own(
+            new Heatmap({
+                matrix: matrixOf('encodings', data, WIDTH, 'float32'),
+                name: 'Sinusoidal encodings',
+                rowName: 'position',
+                columnName: 'dimension',
+                onCursor: (cell, value, done) => {
+                    if (value !== undefined) this.#point(data, cell, value);
+                    if (done) this.place.set({ at: `${cell.row},${cell.column}` });
+                },
+                onRead: () => this.map?.move(this.map.cursor ?? FIRST, false),
+            }),
+        );
         this.picture.replaceChildren(this.map.element);
-        this.picture.removeAttribute('aria-busy');
     }
 
-    /** The wave and the value of a cell. @param {Cell} cell */
-    async #point({ row, column }) {
-        const all = await this.tensor?.all();
-        if (all === undefined) return;
-        const value = digits(all[row * WIDTH + column], 'float32');
+    /** The wave and the value of a cell. @param {ArrayLike<number>} data @param {Cell} cell @param {number} value */
+    #point(data, { row, column }, value) {
         const name = column % 2 === 0 ? 'sin' : 'cos';
         const pair = column - (column % 2);
-        this.said.textContent = `Position ${row}, dimension ${column}: ${name}(${row} / 10000^(${pair}/${WIDTH})) = ${value}`;
-        this.wave.show([{ name: 'wave', y: all.filter((_, i) => i % WIDTH === column) }]);
+        this.said.textContent = `Position ${row}, dimension ${column}: ${name}(${row} / 10000^(${pair}/${WIDTH})) = ${digits(value, 'float32')}`;
+        this.wave.show([{ name: 'wave', y: Array.from(data).filter((_, i) => i % WIDTH === column) }]);
         this.wave.mark(row);
-    }
-
-    stop() {
-        super.stop();
-        this.map?.stop();
     }
 }
 

@@ -1,22 +1,19 @@
 // reach.js - what scaling does to the angles of each pair, and which of them training has never seen.
 import { address, arrays, json, listed, tensors } from '../parts/api.js';
-import { choice, control, form } from '../parts/controls.js';
+import { choice, control, fields, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { formula, power, row } from '../parts/formula.js';
-import { complaint } from '../parts/latest.js';
-import { brief, digits, hex } from '../parts/number.js';
-import { Readout } from '../parts/readout.js';
+import { split } from '../parts/latest.js';
+import { brief, digits } from '../parts/number.js';
+import { Readout, valueFacts } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, note, story } from '../parts/story.js';
+import { exercises, later, note } from '../parts/story.js';
 import { grid } from '../parts/table.js';
 import { block, plain } from '../parts/take.js';
 import { configBox, models, picker } from './catalogue.js';
 import { Drift } from './drift.js';
 import { Handles } from './handles.js';
-
-/** @import { Control } from '../parts/controls.js' */
-/** @import { Context } from './rooms.js' */
 
 /** @typedef {Record<string, string>} Values */
 /** @import { Numbers } from '../parts/safetensors.js' */
@@ -52,6 +49,8 @@ const LENGTHS = ['max_position_embeddings', 'target_length'];
 const FIRST = ['head_dim', 'rope_theta', ...LENGTHS];
 const APART = ['model', 'layer_type', 'rope_types', 'factor', 'dtype', 'numerics'];
 
+const SCALED_BASE = { rope_theta: '10000', head_dim: '128', factor: '8', dtype: /** @type {const} */ ('float64') };
+const ROUNDED = 'float32 shows below how far the arithmetic of PyTorch turns the angles of a type.';
 const LEAD =
     'Drag the two lengths. A pair whose wave is above the training length has not trained on all of its angles.';
 const WORDS = [
@@ -75,21 +74,17 @@ function valuesOf(facts, names) {
     const advice = /** @type {{max_position_embeddings?: number, rope_scaling?: Record<string, unknown>}} */ (
         facts.long_context ?? {}
     );
-    const trained = Number(
-        advice.rope_scaling?.original_max_position_embeddings ??
-            facts.original_max_position_embeddings ??
-            facts.max_position_embeddings ??
-            4096,
-    );
+    const { original_max_position_embeddings: original, max_position_embeddings: most = 4096 } = facts;
+    const trained = Number(advice.rope_scaling?.original_max_position_embeddings ?? original ?? most);
     const whole = Number(advice.max_position_embeddings ?? facts.max_position_embeddings ?? trained);
+    const own = names.filter((name) => !LENGTHS.includes(name) && facts[name] !== undefined);
     /** @type {Values} */
     const values = {
         ...DEFAULTS,
         max_position_embeddings: String(trained),
         target_length: String(whole > trained ? whole : 4 * trained),
+        ...Object.fromEntries(own.map((name) => [name, String(facts[name])])),
     };
-    const own = names.filter((name) => !APART.includes(name) && !LENGTHS.includes(name) && facts[name] !== undefined);
-    for (const name of own) values[name] = String(facts[name]);
     if (values.rotary_dim === values.head_dim) delete values.rotary_dim;
     delete values.partial_rotary_factor;
     return values;
@@ -124,52 +119,95 @@ const sideBySide = (caption, kinds, heads, numbersOf) =>
         ),
     );
 
-class Reach extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context, { numerics: 'exact' });
-        const [resource] = this.resources(PATH);
-        this.rows = (resource?.parameters ?? []).filter(({ name }) => !APART.includes(name));
-        this.choices = resource?.parameters.find(({ name }) => name === 'rope_types')?.choices ?? [];
-        this.rows.sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
-        this.controls = form(this.rows, (name, value, done) => this.set({ [name]: value }, done));
-        this.model = picker((name) => this.#choose(name), { encodings: ['rope'] });
-        /** @private @type {Record<string, unknown>} */ this.facts = {};
-        /** @private */ this.factsOf = '';
-        /** @private @type {Found | null} */ this.found = null;
-        this.types = this.#typesControl();
-        this.numerics = this.#numericsControl();
-        this.waves = this.#curve({
-            name: 'Wavelength of each pair, in positions',
-            yName: 'wavelength in positions',
-            height: 400,
-            under: () => this.#lengths(),
-        });
-        this.stretch = this.#curve({ name: 'Stretch of each pair', yName: 'stretch' });
-        this.turns = this.#curve({
-            name: 'Turns of each pair within the target length',
-            yName: 'turns at the target length',
-            under: (one) => this.#zone(one),
-        });
-        this.handles = this.#makeHandles();
-        this.table = h('div.scroll.types', { tabindex: 0, role: 'region', 'aria-label': 'Types side by side' });
-        this.settings = h('div.settings');
-        this.remarks = h('p.note');
-        this.readout = new Readout();
-        this.drift = this.own(new Drift(this.place));
-        /** Which type the errors and the settings are of: a choice at each. @private */
-        this.ofType = { names: '', places: [h('div'), h('div')], shown: /** @type {Control[]} */ ([]) };
-        this.fault = complaint();
-        this.ask = this.asks((error) => this.controls.fail(error));
-        this.stage = h('div.stage', { 'aria-busy': true });
-        this.#fill(host);
-        this.update();
-    }
+/** What the naive base and NTK's stretch, in words. */
+async function stretches() {
+    const [naive, ntk] = await Promise.all(
+        /** @type {const} */ (['linear', 'ntk']).map(async (method) => {
+            const { stretch } = await arrays('/v1/rope/scaled-base', { ...SCALED_BASE, method });
+            return stretch;
+        }),
+    );
+    const at = /** @param {number} pair */ (pair) =>
+        `at pair ${pair} by ${brief(naive[pair], 6)} and ${brief(ntk[pair], 6)}`;
+    return `${at(1)}, ${at(ntk.length - 1)}`;
+}
 
-    #numericsControl() {
-        const words = 'float32 shows below how far the arithmetic of PyTorch turns the angles of a type.';
-        return choice('numerics', ['exact', 'float32'], (numerics) => this.set({ numerics }), words);
-    }
+/** @type {import('../parts/story.js').Exercise[]} */
+const ASKED = [
+    {
+        question: 'The base is 10000, head_dim 128, s = 8. What is NTK’s scaled base?',
+        answer: async () => Number((await tensors('/v1/rope/scaled-base', SCALED_BASE)).scalars.scaled_base),
+    },
+    {
+        question: 'How long is the longest wave of Llama 3.1 8B?',
+        unit: 'positions',
+        of: ['/v1/rope/frequencies', { model: 'llama-3.1-8b', dtype: 'float64' }, 'wavelength'],
+        at: -1,
+    },
+    {
+        question:
+            'The base is 10000, head_dim 128, trained on 4096 tokens. Which pair first exceeds its training range in a text of 32768?',
+        answer: () => firstUnseen(DEFAULTS),
+    },
+];
+
+/** The settings of a type as text to be copied. @param {Record<string, {value: unknown, note?: string}>} settings */
+const blocks = (settings) =>
+    Object.entries(settings).map(([engine, { value, note: words }]) => {
+        if (value === null) return h('p.note', h('code', engine), `: ${words ?? ''}`);
+        const text = typeof value === 'string' ? value : JSON.stringify(value, null, 4);
+        const whole = engine === 'posenc' ? location.origin + text : text;
+        return block(engine, whole, ...(words ? [h('p.note', words)] : []));
+    });
+
+class Reach extends Room {
+    usual = { numerics: 'exact' };
+    all = this.rows(PATH)
+        .filter(({ name }) => !APART.includes(name))
+        .sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
+    names = this.all.map(({ name }) => name);
+    choices = this.rows(PATH, ['rope_types'])[0]?.choices ?? [];
+    controls = form(this.all, (name, value, done) => this.set({ [name]: value }, done));
+    model = picker((name) => this.#begin({ model: name || null, types: null, pair: null }), { encodings: ['rope'] });
+    config = configBox(({ encoding, parameters }) => {
+        if (encoding === 'rope') this.#adopt(parameters);
+    });
+    types = control(
+        { ...fields([['types', 'choices', 'naive is the base times s.']])[0], choices: [...this.choices, NAIVE] },
+        (types) => this.set({ types: types || 'default' }),
+    );
+    /** @private @type {Record<string, unknown>} */ facts = {};
+    /** @private */ factsOf = '';
+    /** @private @type {Found | null} */ found = null;
+    waves = this.#curve({
+        name: 'Wavelength of each pair, in positions',
+        yName: 'wavelength in positions',
+        height: 400,
+        // The axis has moved, and the handles move with it.
+        under: () => (this.handles.place(), []),
+    });
+    stretch = this.#curve({ name: 'Stretch of each pair', yName: 'stretch' });
+    turns = this.#curve({
+        name: 'Turns of each pair within the target length',
+        yName: 'turns at the target length',
+        under: (one) => this.#zone(one),
+    });
+    handles = new Handles(this.waves, [
+        { name: 'trained', least: () => 1, change: (value, done) => this.#moved(LENGTHS[0], value, done) },
+        {
+            name: 'target',
+            least: () => this.#length(LENGTHS[0]),
+            change: (value, done) => this.#moved(LENGTHS[1], value, done),
+        },
+    ]);
+    table = h('div.scroll.types', { tabindex: 0, role: 'region', 'aria-label': 'Types side by side' });
+    settings = h('div.settings');
+    remarks = h('p.note');
+    readout = new Readout();
+    drift = this.own(new Drift(this));
+    /** Which type the errors and the settings are of: a choice at each. @private */
+    ofType = { names: '', places: [h('div'), h('div')], shown: /** @type {ReturnType<typeof choice>[]} */ ([]) };
+    ask = this.asks(this.controls.fail);
 
     /** @param {import('../parts/curve.js').Options} options */
     #curve(options) {
@@ -177,21 +215,44 @@ class Reach extends Room {
         return this.own(new Curve({ xName: 'pair', yLog: true, height: 320, onCursor, ...options }));
     }
 
-    #makeHandles() {
-        return new Handles(this.waves, [
-            { name: 'trained', least: () => 1, change: (value, done) => this.#moved(LENGTHS[0], value, done) },
-            {
-                name: 'target',
-                least: () => this.#length(LENGTHS[0]),
-                change: (value, done) => this.#moved(LENGTHS[1], value, done),
-            },
-        ]);
-    }
-
-    /** The axis has moved, and the handles move with it. @returns {import('../parts/dom.js').Child[]} */
-    #lengths() {
-        this.handles.place();
-        return [];
+    layout() {
+        const along = /** @param {string} name */ (name) => () => plain(PATH, this.#asked(), name);
+        const numerics = this.control(['numerics', ['exact', 'float32'], ROUNDED]);
+        return [
+            this.story('Long contexts', WORDS, PATH, 'rope/frequencies'),
+            split(
+                [
+                    this.model.element,
+                    h('details.more', h('summary', 'Paste a config.json'), this.config.element),
+                    this.types.element,
+                    numerics.element,
+                    this.controls.element,
+                ],
+                this.section(
+                    'waves',
+                    'Wavelengths, and two lengths of text',
+                    { ...{ lead: LEAD, first: true, source: along('wavelength') } },
+                    this.waves.element,
+                ),
+                h('div.pair-of-pictures', [
+                    this.section('turns', 'Largest angle, in turns', { source: along('turns') }, this.turns.element),
+                    this.section('stretch', 'Stretch', { source: along('stretch') }, this.stretch.element),
+                ]),
+                this.table,
+                this.readout.element,
+                this.remarks,
+                this.drift.part('', this.ofType.places[0]),
+                this.section('settings', 'Settings for engines', {}, this.ofType.places[1], this.settings),
+            ),
+            exercises(
+                ASKED,
+                note(
+                    'Some texts multiply the base by s and call it NTK. The naive base b · s stretches less than NTK’s at every pair but the first: for b = 10000, d = 128, s = 8, ',
+                    later(stretches()),
+                    '.',
+                ),
+            ),
+        ];
     }
 
     /** @param {string} name */
@@ -201,127 +262,33 @@ class Reach extends Room {
 
     /** @param {string} name @param {number} value @param {boolean} done */
     #moved(name, value, done) {
-        const longer = name === LENGTHS[0] && value > this.#length(LENGTHS[1]) ? { [LENGTHS[1]]: String(value) } : {};
-        this.set({ [name]: String(value), ...longer }, done);
+        const longer = name === LENGTHS[0] && value > this.#length(LENGTHS[1]) ? { [LENGTHS[1]]: value } : {};
+        this.set({ [name]: value, ...longer }, done);
     }
 
-    /** Another model: what was set by hand is let go of. @param {string} name */
-    #choose(name) {
-        const old = Object.fromEntries(this.rows.map((row) => [row.name, null]));
-        this.set({ ...old, types: null, pair: null, model: name || null }, true);
-    }
-
-    #typesControl() {
-        const row = {
-            name: 'types',
-            type: /** @type {const} */ ('choices'),
-            required: false,
-            choices: [...this.choices, NAIVE],
-            description: 'naive is the base times s.',
-        };
-        return control(row, (types) => this.set({ types: types || 'default' }, true));
-    }
-
-    /** @param {HTMLElement} host */
-    #fill(host) {
-        this.config = configBox((resolved) => {
-            if (resolved.encoding === 'rope') this.#adopt(resolved.parameters);
-        });
-        const along = /** @param {string} name */ (name) => () => plain(PATH, this.#asked(), name);
-        this.stage.append(
-            this.section(
-                'waves',
-                'Wavelengths, and two lengths of text',
-                { lead: LEAD, first: true, source: along('wavelength') },
-                [this.fault.element, this.waves.element],
-            ),
-            h('div.pair-of-pictures', [
-                this.section('turns', 'Largest angle, in turns', { source: along('turns') }, this.turns.element),
-                this.section('stretch', 'Stretch', { source: along('stretch') }, this.stretch.element),
-            ]),
-            this.table,
-            this.readout.element,
-            this.remarks,
-            this.drift.part('', this.ofType.places[0]),
-            this.section('settings', 'Settings for engines', {}, this.ofType.places[1], this.settings),
-        );
-        host.replaceChildren(
-            story('Long contexts', WORDS, this.resources(PATH, 'rope/frequencies')),
-            h('div.split', [
-                h('section.panel', { 'aria-label': 'Parameters' }, [
-                    this.model.element,
-                    h('details.more', h('summary', 'Paste a config.json'), this.config.element),
-                    this.types.element,
-                    this.numerics.element,
-                    this.controls.element,
-                ]),
-                this.stage,
-            ]),
-            this.#words(),
-        );
+    /** What was set by hand is let go of. @param {import('../parts/room.js').Changes} changes */
+    #begin(changes) {
+        this.set({ ...Object.fromEntries(this.names.map((name) => [name, null])), ...changes });
     }
 
     /** A configuration's parameters become the room's. @param {Record<string, unknown>} parameters */
     #adopt(parameters) {
-        const values = valuesOf(
-            parameters,
-            this.rows.map(({ name }) => name),
-        );
         const type = String(parameters.rope_type ?? 'default');
         const types = TYPES.includes(type) || !this.choices.includes(type) ? null : [...TYPES, type].join(',');
-        const old = Object.fromEntries(this.rows.map(({ name }) => [name, null]));
-        const own = Object.entries(values).filter(([name, value]) => value !== DEFAULTS[name]);
-        this.set({ ...old, model: null, types, ...Object.fromEntries(own) }, true);
-    }
-
-    #words() {
-        const base = { rope_theta: '10000', head_dim: '128', factor: '8', dtype: /** @type {const} */ ('float64') };
-        const less = h('span', '…');
-        const stretches = /** @type {const} */ (['linear', 'ntk']).map((method) =>
-            arrays('/v1/rope/scaled-base', { ...base, method }),
+        const own = Object.entries(valuesOf(parameters, this.names)).filter(
+            ([name, value]) => value !== DEFAULTS[name],
         );
-        Promise.all(stretches)
-            .then(([{ stretch: naive }, { stretch: ntk }]) => {
-                const last = ntk.length - 1;
-                less.textContent = `at pair 1 by ${brief(naive[1], 6)} and ${brief(ntk[1], 6)}, at pair ${last} by ${brief(naive[last], 6)} and ${brief(ntk[last], 6)}`;
-            })
-            .catch(() => undefined); // The line says that the server is away.
-        return exercises(
-            [
-                {
-                    question: 'The base is 10000, head_dim 128, s = 8. What is NTK’s scaled base?',
-                    answer: async () => Number((await tensors('/v1/rope/scaled-base', base)).scalars.scaled_base),
-                },
-                {
-                    question: 'How long is the longest wave of Llama 3.1 8B?',
-                    unit: 'positions',
-                    of: ['/v1/rope/frequencies', { model: 'llama-3.1-8b', dtype: 'float64' }, 'wavelength'],
-                    at: -1,
-                },
-                {
-                    question:
-                        'The base is 10000, head_dim 128, trained on 4096 tokens. Which pair first exceeds its training range in a text of 32768?',
-                    answer: () => firstUnseen(DEFAULTS),
-                },
-            ],
-            note(
-                'Some texts multiply the base by s and call it NTK. The naive base b · s stretches less than NTK’s at every pair but the first: for b = 10000, d = 128, s = 8, ',
-                less,
-                '.',
-            ),
-        );
+        this.#begin({ model: null, types, ...Object.fromEntries(own) });
     }
 
     /** What the model says, or the room. */
     #usual() {
-        const names = this.rows.map(({ name }) => name);
-        return this.place.get('model') === '' ? DEFAULTS : valuesOf(this.facts, names);
+        return this.place.get('model') === '' ? DEFAULTS : valuesOf(this.facts, this.names);
     }
 
     /** What the address says, and what is usual. @returns {Values} */
     #values() {
-        const names = this.rows.map(({ name }) => name);
-        const values = { ...this.#usual(), ...this.chosen(names) };
+        const values = { ...this.#usual(), ...this.chosen(this.names) };
         // The longer length follows where only the other one was set.
         if (Number(values.target_length) < Number(values.max_position_embeddings))
             values.target_length = values.max_position_embeddings;
@@ -329,22 +296,15 @@ class Reach extends Room {
     }
 
     #chosen() {
-        const type = String(this.facts.rope_type ?? 'default');
+        const own = String(this.facts.rope_type ?? 'default');
         const named = this.place.get('model') !== '';
-        const usual = [
-            ...(named ? [PUBLISHED] : []),
-            ...TYPES,
-            ...(named && this.choices.includes(type) && !TYPES.includes(type) ? [type] : []),
-        ];
+        const more = this.choices.includes(own) && !TYPES.includes(own) ? [own] : [];
+        const usual = named ? [PUBLISHED, ...TYPES, ...more] : TYPES;
         const types = this.place.get('types', usual.join(',')).split(',');
         return named ? types : types.filter((each) => each !== PUBLISHED);
     }
 
-    update() {
-        void this.#follow();
-    }
-
-    async #follow() {
+    async load() {
         const model = this.place.get('model');
         try {
             if (model !== this.factsOf) this.facts = model === '' ? {} : await published(model);
@@ -358,9 +318,6 @@ class Reach extends Room {
         this.types.show(types.join(','));
         this.controls.show(values, this.#usual());
         this.handles.show(LENGTHS.map((name) => Number(values[name])));
-        const far = this.place.get('numerics') === 'float32';
-        this.numerics.show(far ? 'float32' : 'exact');
-        this.far = far;
         await this.ask.ask(
             [values, types, model],
             (signal) => this.#read(types, signal),
@@ -375,9 +332,8 @@ class Reach extends Room {
         const own = String(this.facts.rope_type ?? '');
         if (own === '' || types.includes(own)) return values;
         const kept = [...FIRST, 'rotary_dim'];
-        return Object.fromEntries(
-            Object.entries(values).filter(([name]) => kept.includes(name) || this.place.get(name) !== ''),
-        );
+        const all = Object.entries(values).filter(([name]) => kept.includes(name) || this.place.get(name) !== '');
+        return Object.fromEntries(all);
     }
 
     /** The comparison. @returns {Values} */
@@ -394,50 +350,35 @@ class Reach extends Room {
         const values = this.#asked();
         const found = await tensors(PATH, values, { signal });
         const { head_dim, rope_theta, rotary_dim, max_position_embeddings } = values;
-        const plain = { head_dim, rope_theta, dtype: 'float64', ...(rotary_dim ? { rotary_dim } : {}) };
-        const { turns: trained } = await arrays(
-            PATH,
-            { ...plain, max_position_embeddings, target_length: max_position_embeddings, rope_types: 'default' },
-            signal,
-        );
+        const unscaled = { head_dim, rope_theta, dtype: 'float64', ...(rotary_dim ? { rotary_dim } : {}) };
+        const lengths = { max_position_embeddings, target_length: max_position_embeddings };
+        const { turns: trained } = await arrays(PATH, { ...unscaled, ...lengths, rope_types: 'default' }, signal);
         const facts = await listed(found, signal);
         const { inv_freq, wavelength, stretch, turns } = facts;
         const n = wavelength.length / own.length;
-        const part = /** @param {Numbers} list @param {number} i */ (list, i) => list.slice(i * n, (i + 1) * n);
         /** @type {Kind[]} */
-        const kinds = own.map((name, i) => ({
-            name,
-            frequency: part(inv_freq, i),
-            wavelength: part(wavelength, i),
-            stretch: part(stretch, i),
-            turns: part(turns, i),
-        }));
+        const kinds = own.map((name, i) => {
+            const part = /** @param {Numbers} list */ (list) => list.slice(i * n, (i + 1) * n);
+            const waves = { frequency: part(inv_freq), wavelength: part(wavelength) };
+            return { name, ...waves, stretch: part(stretch), turns: part(turns) };
+        });
         const words = found.scalars.warnings ? [`${String(found.scalars.warnings)}.`] : [];
         if (types.includes(NAIVE))
             kinds.push(await naive({ head_dim, rope_theta, factor: String(found.parameters.factor) }, signal));
-        return {
-            kinds,
-            waves: { base: String(rope_theta), width: String(2 * n) },
-            trained,
-            facts,
-            types: own,
-            settings: /** @type {Found['settings']} */ (found.scalars.settings),
-            words,
-        };
+        const settings = /** @type {Found['settings']} */ (found.scalars.settings);
+        const waves = { base: String(rope_theta), width: String(2 * n) };
+        return { kinds, waves, trained, facts, types: own, settings, words };
     }
 
     /** @param {Found} found */
     #show(found) {
         this.found = found;
         const { kinds, trained } = found;
-        const target = this.#length(LENGTHS[1]);
         const all = kinds.flatMap(({ wavelength }) => Array.from(wavelength)).filter(Number.isFinite);
-        this.waves.options.yRange = [Math.min(...all) / 1.3, Math.max(...all, target) * 1.5];
-        const lines = /** @param {'wavelength' | 'stretch'} what */ (what) =>
-            kinds.map((kind) => ({ name: kind.name, y: kind[what] }));
-        this.waves.show(lines('wavelength'));
-        this.stretch.show(lines('stretch'));
-        this.turns.show(kinds.flatMap(({ name, turns }) => (turns ? [{ name, y: turns }] : [])));
+        this.waves.options.yRange = [Math.min(...all) / 1.3, Math.max(...all, this.#length(LENGTHS[1])) * 1.5];
+        this.waves.show(kinds.map(({ name, wavelength: y }) => ({ name, y })));
+        this.stretch.show(kinds.map(({ name, stretch: y }) => ({ name, y })));
+        this.turns.show(kinds.flatMap(({ name, turns: y }) => (y ? [{ name, y }] : [])));
         const turns = kinds.flatMap((kind) => Array.from(kind.turns ?? []));
         this.turns.options.yRange = [Math.min(...turns, ...trained) / 1.5, Math.max(...turns) * 1.5];
         this.remarks.textContent = found.words.join(' ');
@@ -446,18 +387,16 @@ class Reach extends Room {
     /** From the largest trained angle to the full turn, for the pairs that have not trained on all of it.
      * @param {Curve} curve */
     #zone(curve) {
-        const trained = this.found?.trained;
-        if (trained === undefined || trained.length === 0) return [];
+        const trained = this.found?.trained ?? [];
         const slow = Array.from(trained, (turns, pair) => ({ turns, pair })).filter(({ turns }) => turns < 1);
         if (slow.length === 0) return [];
         const top = curve.y(1);
-        const [first, last] = [slow[0], slow[slow.length - 1]];
+        const [first, last] = [slow[0], slow[slow.length - 1]].map(({ pair }) => curve.x(pair));
         const low = slow.map(({ turns, pair }) => `${curve.x(pair).toFixed(1)} ${curve.y(turns).toFixed(1)}`);
-        const at = { x: curve.x(last.pair) - 4, y: top + 16, 'text-anchor': 'end' };
         return [
-            svg('path.zone', { d: `M${curve.x(first.pair)} ${top}L${low.join('L')}L${curve.x(last.pair)} ${top}Z` }),
+            svg('path.zone', { d: `M${first} ${top}L${low.join('L')}L${last} ${top}Z` }),
             svg('line.full', { x1: curve.x(0), x2: curve.x(trained.length - 1), y1: top, y2: top }),
-            svg('text', at, 'never seen'),
+            svg('text', { x: last - 4, y: top + 16, 'text-anchor': 'end' }, 'never seen'),
         ];
     }
 
@@ -471,14 +410,13 @@ class Reach extends Room {
         for (const curve of [this.waves, this.stretch, this.turns]) curve.mark(at);
         this.#explain(found, at);
         const { facts, kinds, types } = found;
-        const fact = /** @param {string} name @param {number} i */ (name, i) => facts[name][i];
         this.table.replaceChildren(
             sideBySide('The types side by side', kinds, WAVES, ({ wavelength }, i) => [
                 Math.max(...Array.from(wavelength)),
-                ...SCALED.map((name) => (i < types.length ? fact(name, i) : undefined)),
+                ...SCALED.map((name) => (i < types.length ? facts[name][i] : undefined)),
             ]),
             sideBySide('Against the training length', kinds.slice(0, types.length), Object.values(UNSEEN), (_, i) =>
-                Object.keys(UNSEEN).map((name) => fact(name, i)),
+                Object.keys(UNSEEN).map((name) => facts[name][i]),
             ),
             at === null
                 ? h('p.note', 'Point at a pair for its numbers.')
@@ -490,25 +428,14 @@ class Reach extends Room {
     #explain({ kinds, waves }, pair) {
         if (pair === null) return this.readout.show(null);
         const unscaled = power(waves.base, row('−', 2 * pair, '/', waves.width));
-        this.readout.show([
-            ['pair', pair],
-            ...kinds.flatMap(({ name, frequency, stretch }) => {
-                const slower = stretch[pair] === 1 ? [] : ['/', digits(stretch[pair], 'float64')];
-                /** @type {import('../parts/readout.js').Fact[]} */
-                const facts = [
-                    [
-                        `frequency, ${name}`,
-                        // Formulas do not break; on a narrow screen the value goes to a line of its own.
-                        h('span', [
-                            formula(unscaled.cloneNode(true), ...slower),
-                            ` = ${digits(frequency[pair], 'float64')}`,
-                        ]),
-                    ],
-                    ['bits', hex(frequency[pair], 'float64')],
-                ];
-                return facts;
-            }),
-        ]);
+        const facts = kinds.flatMap(({ name, frequency, stretch }) => {
+            const slower = stretch[pair] === 1 ? [] : ['/', digits(stretch[pair], 'float64')];
+            const [[, value], bits] = valueFacts(frequency[pair], 'float64');
+            // Formulas do not break; on a narrow screen the value goes to a line of its own.
+            const whole = h('span', formula(unscaled.cloneNode(true), ...slower), ` = ${value}`);
+            return [/** @type {import('../parts/readout.js').Fact} */ ([`frequency, ${name}`, whole]), bits];
+        });
+        this.readout.show([['pair', pair], ...facts]);
     }
 
     /** A choice among the types that are compared. @param {string[]} types @param {string} type */
@@ -516,11 +443,7 @@ class Reach extends Room {
         const { ofType } = this;
         if (types.join() !== ofType.names) {
             ofType.names = types.join();
-            const change = /** @param {string} value */ (value) => {
-                this.place.set({ for: value }, { step: true });
-                this.#showOne();
-            };
-            ofType.shown = ofType.places.map(() => choice('type', types, change));
+            ofType.shown = ofType.places.map(() => choice('type', types, (value) => this.set({ for: value })));
             ofType.places.forEach((place, i) => place.replaceChildren(ofType.shown[i].element));
         }
         for (const each of ofType.shown) each.show(type);
@@ -532,30 +455,19 @@ class Reach extends Room {
         const { settings, types } = this.found;
         const type = types.includes(this.place.get('for')) ? this.place.get('for') : types[types.length - 1];
         this.#offer(types, type);
-        this.#showSettings(settings[type] ?? {});
+        const source = address(PATH, this.#asked());
+        const from = h('p.note', 'From ', h('a', { href: source }, source));
+        this.settings.replaceChildren(...blocks(settings[type] ?? {}), from);
         const own = settings[type]?.posenc?.value;
-        if (!this.far || typeof own !== 'string') return this.drift.open(false);
+        const far = this.get('numerics') === 'float32';
+        if (!far || typeof own !== 'string') return this.drift.open(false);
         const { dtype: _, numerics: __, ...values } = Object.fromEntries(new URLSearchParams(own.split('?')[1]));
         this.drift.open({ path: '/v1/rope/table', values, waves: values });
     }
 
-    /** @param {Record<string, {value: unknown, note?: string}>} settings */
-    #showSettings(settings) {
-        const blocks = Object.entries(settings).map(([engine, { value, note: words }]) => {
-            if (value === null) return h('p.note', h('code', engine), `: ${words ?? ''}`);
-            const text = typeof value === 'string' ? value : JSON.stringify(value, null, 4);
-            return block(
-                { name: engine, text: engine === 'posenc' ? location.origin + text : text },
-                ...(words ? [h('p.note', words)] : []),
-            );
-        });
-        const source = address(PATH, this.#asked());
-        this.settings.replaceChildren(...blocks, h('p.note', 'From ', h('a', { href: source }, source)));
-    }
-
     /** @param {File} file */
     take(file) {
-        return this.config?.take(file) ?? false;
+        return this.config.take(file);
     }
 }
 

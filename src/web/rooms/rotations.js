@@ -1,21 +1,19 @@
 // rotations.js - RoPE: each pair of channels is a clock, whose hands are a query and a key.
-import { Problem, arrays, posted, tensors } from '../parts/api.js';
-import { choice, form } from '../parts/controls.js';
+import { Problem, arrays, posted } from '../parts/api.js';
 import { Curve } from '../parts/curve.js';
-import { h, svg } from '../parts/dom.js';
+import { attribute, h, svg } from '../parts/dom.js';
 import { call, formula, row, sub } from '../parts/formula.js';
-import { Latest, numbers as all, split } from '../parts/latest.js';
+import { Latest, split } from '../parts/latest.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, note, story } from '../parts/story.js';
+import { exercises, note } from '../parts/story.js';
 import { seriesTable } from '../parts/table.js';
 import { plain, posting } from '../parts/take.js';
 import { Drift } from './drift.js';
 import { Track } from './track.js';
 
 /** @import { Parameter } from '../parts/listing.js' */
-/** @import { Context } from './rooms.js' */
 
 /** @typedef {'interleaved' | 'half'} Pairing */
 /**
@@ -26,7 +24,6 @@ import { Track } from './track.js';
  * @property {number} n
  * @property {string} theta
  * @property {Pairing} pairing
- * @property {boolean} rounded the error of rounded angles is shown, too
  */
 
 /** @type {Record<string, string>} */
@@ -85,7 +82,7 @@ const farther = (state) => ({
 /** The score of one query and key. @param {number[]} q @param {number[]} k @param {number} m @param {number} n */
 async function scoreOf(q, k, m, n) {
     const body = { q: [q], k: [k], query_positions: [m], key_positions: [n], dtype: /** @type {const} */ ('float64') };
-    return (await all(await posted('/v1/rope/scores', body)))[0];
+    return (await posted('/v1/rope/scores', body))[0];
 }
 
 /* ---- clocks ---- */
@@ -95,29 +92,21 @@ const tip = (vector, [first, second], scale) => [vector[first] * scale, -vector[
 
 /** A hand, and a thin one where it stands at position 0. @param {string} name @param {number[]} now @param {number[]} rest */
 function hand(name, now, rest) {
-    const length = Math.hypot(...now) || 1;
-    return svg('g', { class: `hand hand-${name}` }, [
+    const [x, y] = now.map((each) => each * (1 + 8 / (Math.hypot(...now) || 1)));
+    return svg('g', { class: `hand hand-${name} series-${name === 'q' ? 0 : 2}` }, [
         svg('line.rest', { x2: rest[0], y2: rest[1] }),
         svg('line', { x2: now[0], y2: now[1] }),
         svg('circle', { cx: now[0], cy: now[1], r: 2.5 }),
-        svg(
-            'text',
-            {
-                x: now[0] + (8 * now[0]) / length,
-                y: now[1] + (8 * now[1]) / length,
-                dy: '0.35em',
-                'text-anchor': 'middle',
-            },
-            [name],
-        ),
+        svg('text', { x, y, dy: '0.35em', 'text-anchor': 'middle' }, name),
     ]);
 }
 
 /** @param {number} share @param {number} limit */
 function bar(share, limit) {
     const length = (RADIUS * Math.abs(share)) / (limit || 1);
-    return svg('g', { class: share < 0 ? 'share less' : 'share' }, [
-        svg('rect', { x: share < 0 ? -length : 0, y: 68, width: length, height: 8 }),
+    const colour = share < 0 ? 'series-2' : 'series-3';
+    return svg('g.share', [
+        svg('rect', { class: colour, x: share < 0 ? -length : 0, y: 68, width: length, height: 8 }),
         svg('line', { y1: 65, y2: 79 }),
     ]);
 }
@@ -159,7 +148,8 @@ function clocks(choose) {
         series = Object.entries({ share: shares, frequency, wavelength }).map(([name, y]) => ({ name, y }));
         table.refresh();
         const { q, k, pairing } = seen.state;
-        const pairs = Math.min(PAIRS_DRAWN, q.length / 2);
+        const all = q.length / 2;
+        const pairs = Math.min(PAIRS_DRAWN, all);
         const sizes = Array.from({ length: pairs }, (_, i) => {
             const [a, b] = channels(i, q.length, pairing);
             return [Math.hypot(q[a], q[b]), Math.hypot(k[a], k[b])];
@@ -167,24 +157,20 @@ function clocks(choose) {
         const scale = (RADIUS - 4) / Math.max(1e-30, ...sizes.flat());
         // No share is larger than the product of its hands, wherever they point.
         const limit = Math.max(...sizes.map(([a, b]) => a * b));
-        const all = q.length / 2;
         const some = pairs < all ? ` The first ${pairs} of ${all} pairs have clocks.` : '';
         unit.textContent = `Below each clock: its share of the score. A bar as long as the radius is ${brief(limit, 3)}.${some}`;
         while (list.childElementCount > pairs) list.lastElementChild?.remove();
-        while (list.childElementCount < pairs) {
-            const pair = list.childElementCount;
+        for (let pair = list.childElementCount; pair < pairs; pair++)
             list.append(h('button.clock', { type: 'button', onclick: () => choose(pair) }));
-        }
         [...list.children].forEach((button, pair) => {
-            const at = channels(pair, q.length, pairing);
-            const share = digits(seen.shares[pair], 'float64');
-            button.setAttribute('aria-pressed', String(pair === chosen));
-            button.setAttribute('aria-label', `pair ${pair}, channels ${at.join(' and ')}, share ${share}`);
+            const at = channels(pair, q.length, pairing).join(' and ');
+            const name = `pair ${pair}, channels ${at}, share ${digits(shares[pair], 'float64')}`;
+            attribute(button, { 'aria-pressed': pair === chosen, 'aria-label': name });
             button.replaceChildren(
                 h('span.name', `pair ${pair}`),
                 face(seen, pair, scale, limit),
-                h('span', brief(seen.shares[pair], 5)),
-                h('span.unit', `one turn in ${brief(seen.wavelength[pair])}`),
+                h('span', brief(shares[pair], 5)),
+                h('span.unit', `one turn in ${brief(wavelength[pair])}`),
             );
         });
     };
@@ -203,30 +189,18 @@ function arcs(pairing, width, chosen) {
     const rise = 10 + Math.min(32, reach / 3);
     // A curve reaches three quarters of the way to the points that bend it.
     const top = floor - 0.75 * rise - 4;
-    return svg(
-        'svg.arcs',
-        {
-            viewBox: `0 ${top} ${cell * width} ${floor + 26 - top}`,
-            role: 'img',
-            'aria-label': `${pairing}: channels ${channels(chosen, width, pairing).join(' and ')} turn together`,
-        },
-        [
-            Array.from({ length: width / 2 }, (_, pair) => {
-                const [a, b] = channels(pair, width, pairing).map(middle);
-                const high = floor - rise;
-                return svg('path', {
-                    class: pair === chosen ? 'chosen' : undefined,
-                    d: `M${a} ${floor}C${a} ${high} ${b} ${high} ${b} ${floor}`,
-                });
-            }),
-            Array.from(
-                { length: width },
-                (_, channel) =>
-                    channel % every === 0 &&
-                    svg('text', { x: middle(channel), y: floor + 18, 'text-anchor': 'middle' }, channel),
-            ),
-        ],
-    );
+    const name = `${pairing}: channels ${channels(chosen, width, pairing).join(' and ')} turn together`;
+    const viewBox = `0 ${top} ${cell * width} ${floor + 26 - top}`;
+    return svg('svg.arcs', { viewBox, role: 'img', 'aria-label': name }, [
+        Array.from({ length: width / 2 }, (_, pair) => {
+            const [a, b] = channels(pair, width, pairing).map(middle);
+            const d = `M${a} ${floor}C${a} ${floor - rise} ${b} ${floor - rise} ${b} ${floor}`;
+            return svg('path', { class: pair === chosen ? 'chosen' : undefined, d });
+        }),
+        Array.from({ length: Math.ceil(width / every) }, (_, i) => every * i).map((channel) =>
+            svg('text', { x: middle(channel), y: floor + 18, 'text-anchor': 'middle' }, channel),
+        ),
+    ]);
 }
 
 /** @type {[Pairing, string][]} */
@@ -244,6 +218,11 @@ const WORDS = [
         'or n and the score changes, move both and it stands still to the last digit.',
     'The first clocks turn fast and tell neighbours apart; the last ones turn slowly and see far.',
 ];
+
+const EQUAL =
+    'This is the score of equal channels. It falls in waves, not steadily, and the score of other vectors need not fall at all.';
+const ROUNDED = 'float32 shows how far the arithmetic of PyTorch turns the angles.';
+const BY_DISTANCE = { xName: 'm − n in tokens', height: 200 };
 
 /** @type {import('../parts/story.js').Exercise[]} */
 const ASKED = [
@@ -267,34 +246,31 @@ function explain(readout, { state, shares, frequency, wavelength }, pair) {
     const turn = ['(', m, '−', n, ')', '·', digits(frequency[pair], 'float64')];
     const signed = /** @param {number} x */ (x) => (x < 0 ? row('(', digits(x, 'float64'), ')') : digits(x, 'float64'));
     const times = /** @param {number} x @param {number} y */ (x, y) => row(signed(x), '·', signed(y));
-    readout.show([
-        ['pair', pair],
-        ['channels', `${a} and ${b}`],
-        ['frequency', digits(frequency[pair], 'float64')],
-        ['wavelength', `${digits(wavelength[pair], 'float64')} tokens`],
-        ['share', digits(shares[pair], 'float64')],
-        ['bits', hex(shares[pair], 'float64')],
-        [
-            'formula',
-            // A formula does not break; its terms do.
-            h('span', [
-                formula(row('(', times(q[a], k[a]), '+', times(q[b], k[b]), ')')),
-                ' ',
-                formula(call('cos', ...turn)),
-                ' ',
-                formula('+', row('(', times(q[a], k[b]), '−', times(q[b], k[a]), ')')),
-                ' ',
-                formula(call('sin', ...turn)),
-                ' ',
-                formula('=', digits(shares[pair], 'float64')),
-            ]),
-        ],
-    ]);
+    const terms = [
+        [row('(', times(q[a], k[a]), '+', times(q[b], k[b]), ')')],
+        [call('cos', ...turn)],
+        ['+', row('(', times(q[a], k[b]), '−', times(q[b], k[a]), ')')],
+        [call('sin', ...turn)],
+        ['=', digits(shares[pair], 'float64')],
+    ];
+    readout.show({
+        pair,
+        channels: `${a} and ${b}`,
+        frequency: digits(frequency[pair], 'float64'),
+        wavelength: `${digits(wavelength[pair], 'float64')} tokens`,
+        share: digits(shares[pair], 'float64'),
+        bits: hex(shares[pair], 'float64'),
+        // A formula does not break; its terms do.
+        formula: h(
+            'span',
+            terms.map((each) => [formula(...each), ' ']),
+        ),
+    });
 }
 
-/** The rows of the controls. @param {import('../parts/listing.js').Resource | undefined} scores @returns {Parameter[]} */
+/** The rows of the controls. @param {Parameter[]} scores those of the resource @returns {Parameter[]} */
 function rows(scores) {
-    const of = Object.fromEntries((scores?.parameters ?? []).map((each) => [each.name, each]));
+    const of = Object.fromEntries(scores.map((each) => [each.name, each]));
     const channel = { type: /** @type {const} */ ('numbers'), required: false };
     return [
         { ...channel, name: 'q', default: USUAL.q, description: 'A query: two numbers for each pair.' },
@@ -312,21 +288,27 @@ const stateOf = (get) => ({
     n: whole(get('n'), USUAL.n),
     theta: get('rope_theta'),
     pairing: get('pairing') === 'half' ? 'half' : 'interleaved',
-    rounded: get('numerics') !== 'exact',
 });
+
+/** What of q and k is no number, told as the server would; null: all is well. @param {(name: string) => string} get */
+function wrong(get) {
+    const errors = ['q', 'k']
+        .filter((name) => numbers(get(name)).some(Number.isNaN))
+        .map((name) => ({ parameter: name, detail: `must be numbers, got "${get(name)}"` }));
+    return errors.length === 0 ? null : new Problem({ status: 422, code: '', title: 'No numbers', errors });
+}
 
 /** @param {State} wanted @param {AbortSignal} signal @returns {Promise<Seen>} */
 async function look(wanted, signal) {
     const { q, k, m, n, theta } = wanted;
     const body = scoreBody(wanted);
     const waves = { head_dim: String(q.length), rope_theta: theta, dtype: 'float64' };
-    const shares = await all(await posted('/v1/rope/scores', { ...body, per_pair: true }, { signal }));
-    const [whole, rotated, { inv_freq: frequency, wavelength }] = await Promise.all([
-        posted('/v1/rope/scores', body, { signal }),
-        posted('/v1/rope/rotate', { vectors: [q, k], positions: [m, n], ...common(wanted) }, { signal }),
+    const shares = await posted('/v1/rope/scores', { ...body, per_pair: true }, signal);
+    const [[score], turned, { inv_freq: frequency, wavelength }] = await Promise.all([
+        posted('/v1/rope/scores', body, signal),
+        posted('/v1/rope/rotate', { vectors: [q, k], positions: [m, n], ...common(wanted) }, signal),
         arrays('/v1/rope/frequencies', waves, signal),
     ]);
-    const [turned, [score]] = [await all(rotated), await all(whole)];
     return { state: wanted, turned, shares, score, frequency, wavelength };
 }
 
@@ -341,95 +323,77 @@ function shareFormula() {
     ];
 }
 
-const questions = () =>
-    exercises(
-        ASKED,
-        note(
-            'The share of a pair is ',
-            ...shareFormula(),
-            '. Some pages have the other sign before the sine: that is the score with m and n exchanged. The first ' +
-                'exercise tells the two apart: 1.3524 with this sign, −1.1027 with the other.',
-        ),
-    );
-
 class Rotations extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context, USUAL);
-        this.fields = form(rows(this.resources('rope/scores')[0]), (name, value, done) =>
-            this.set({ [name]: value }, done),
-        );
-        this.rounding = choice(
-            'numerics',
-            ['exact', 'float32'],
-            (value, done) => this.set({ numerics: value }, done),
-            'float32 shows how far the arithmetic of PyTorch turns the angles.',
-        );
-        this.track = new Track((m, n, done) => this.set({ m, n }, done));
-        this.score = h('output.score', { 'aria-live': 'off' });
-        this.sum = h('p.note');
-        this.dials = clocks((pair) => this.set({ pair }, true));
-        this.readout = new Readout();
-        const of = { xName: 'm − n in tokens', height: 200 };
-        this.distance = this.own(new Curve({ name: 'score by distance', yName: 'score', ...of }));
-        this.decay = this.own(new Curve({ name: 'mean of the cosines by distance', yName: 'mean cosine', ...of }));
-        this.pairings = h('div.pairings');
-        this.drift = this.own(new Drift(this.place));
-        /** The curves are asked for when what they show has changed, and the clocks do not wait for them. A fault of q
-         * or k is told at their fields. @private */
-        this.questions = {
-            clocks: this.asks((error) => this.fields.fail(error), { patient: true }),
-            distance: this.own(new Latest(() => undefined)),
-            decay: this.own(new Latest(this.fail)),
-        };
-        const rounded = { source: () => this.drift.along() };
-        host.replaceChildren(
-            story('Rotations: RoPE', WORDS, this.resources('rope/scores')),
-            this.#bench(),
-            h('div.cards', this.#cards()),
-            this.section('error', 'Exact against float32', rounded, this.rounding.element, this.drift.element),
-            questions(),
-        );
-        this.update();
-    }
+    usual = USUAL;
+    fields = this.form(rows(this.rows('rope/scores')));
+    track = new Track((m, n, done) => this.set({ m, n }, done));
+    score = h('output.score', { 'aria-live': 'off' });
+    sum = h('p.note');
+    dials = clocks((pair) => this.set({ pair }));
+    readout = new Readout();
+    distance = this.own(new Curve({ name: 'score by distance', yName: 'score', ...BY_DISTANCE }));
+    decay = this.own(new Curve({ name: 'mean of the cosines by distance', yName: 'mean cosine', ...BY_DISTANCE }));
+    pairings = h('div.pairings');
+    drift = this.own(new Drift(this));
+    /** The curves are asked for when what they show has changed, and the clocks do not wait for them. A fault of q or k
+     * is told at their fields. @private */
+    questions = {
+        clocks: this.asks(this.fields.fail, { patient: true }),
+        distance: this.own(new Latest(() => undefined)),
+        decay: this.own(new Latest(this.fail)),
+    };
 
-    #bench() {
-        return split(
-            [this.fields.element],
-            this.section('clocks', 'Clocks', { first: true, source: () => this.#taken() }, [
-                h('div.total', this.score, this.sum),
-                this.track.element,
-                this.dials.element,
-                this.readout.element,
-            ]),
-        );
-    }
-
-    #cards() {
+    layout() {
         const far = () => farther(stateOf(this.get));
-        const distances = () => posting('/v1/rope/scores', far(), [far().q.length, 1], 'scores');
-        const decay = () => plain('/v1/rope/decay', this.#decays(DECAY_WIDTHS[1]));
-        const equal =
-            'This is the score of equal channels. It falls in waves, not steadily, and the score of other vectors need not fall at all.';
+        const share = () => ({ ...scoreBody(stateOf(this.get)), per_pair: true });
+        const sources = {
+            clocks: () => posting('/v1/rope/scores', share(), [1, 1, share().q[0].length / 2], 'scores'),
+            distances: () => posting('/v1/rope/scores', far(), [far().q.length, 1], 'scores'),
+            decay: () => plain('/v1/rope/decay', this.#decays(DECAY_WIDTHS[1])),
+            error: () => this.drift.along(),
+        };
+        const rounding = this.control(['numerics', ['exact', 'float32'], ROUNDED]);
         return [
-            this.section('distance', 'The score by distance', { source: distances }, [
-                this.distance.element,
-                h('p.note', 'The mark moves with m or n, and not with both.'),
+            this.story('Rotations: RoPE', WORDS, 'rope/scores'),
+            split(
+                [this.fields.element],
+                this.section('clocks', 'Clocks', { first: true, source: sources.clocks }, [
+                    h('div.total', this.score, this.sum),
+                    this.track.element,
+                    this.dials.element,
+                    this.readout.element,
+                ]),
+            ),
+            h('div.cards', [
+                this.section('distance', 'The score by distance', { source: sources.distances }, [
+                    this.distance.element,
+                    h('p.note', 'The mark moves with m or n, and not with both.'),
+                ]),
+                this.section('decay', 'The mean of all cosines', { source: sources.decay }, [
+                    this.decay.element,
+                    h('p.note', EQUAL),
+                ]),
+                this.section('channels', 'Which channels turn together', {}, this.pairings),
             ]),
-            this.section('decay', 'The mean of all cosines', { source: decay }, this.decay.element, h('p.note', equal)),
-            this.section('channels', 'Which channels turn together', {}, this.pairings),
+            this.section('error', 'Exact against float32', { source: sources.error }, [
+                rounding.element,
+                this.drift.element,
+            ]),
+            exercises(
+                ASKED,
+                note(
+                    'The share of a pair is ',
+                    ...shareFormula(),
+                    '. Some pages have the other sign before the sine: that is the score with m and n exchanged. The first ' +
+                        'exercise tells the two apart: 1.3524 with this sign, −1.1027 with the other.',
+                ),
+            ),
         ];
     }
 
     /** @param {number} width */
     #decays(width) {
         return { head_dim: String(width), rope_theta: this.get('rope_theta'), offsets: DECAY_OFFSETS };
-    }
-
-    /** @returns {import('../parts/take.js').Source} */
-    #taken() {
-        const body = { ...scoreBody(stateOf(this.get)), per_pair: true };
-        return posting('/v1/rope/scores', body, [1, 1, body.q[0].length / 2], 'scores');
     }
 
     /** @param {Seen} seen */
@@ -448,46 +412,33 @@ class Rotations extends Room {
         );
     }
 
-    /** What of q and k is no number, told as the server would. */
-    #wrong() {
-        const errors = ['q', 'k']
-            .filter((name) => numbers(this.get(name)).some(Number.isNaN))
-            .map((name) => ({ parameter: name, detail: `must be numbers, got "${this.get(name)}"` }));
-        return errors.length === 0 ? null : new Problem({ status: 422, code: '', title: 'No numbers', errors });
-    }
-
-    update() {
+    load() {
         const wanted = stateOf(this.get);
-        this.fields.show(Object.fromEntries(Object.keys(USUAL).map((name) => [name, this.get(name)])));
-        this.rounding.show(wanted.rounded ? 'float32' : 'exact');
-        this.track.show(wanted.m, wanted.n);
-        const wrong = this.#wrong();
-        if (wrong !== null) return this.fields.fail(wrong);
+        const { q, k, m, n, theta, pairing } = wanted;
+        this.track.show(m, n);
+        const fault = wrong(this.get);
+        if (fault !== null) return this.fields.fail(fault);
         void this.questions.clocks.ask(
             [wanted, this.get('pair')],
             (signal) => look(wanted, signal),
             (seen) => this.#draw(seen),
         );
-        const { q, k, theta, pairing, rounded } = wanted;
         void this.questions.distance.ask(
             [q, k, theta, pairing],
-            async (signal) => all(await posted('/v1/rope/scores', farther(wanted), { signal })),
+            (signal) => posted('/v1/rope/scores', farther(wanted), signal),
             (y) => this.distance.show([{ name: 'score', x: Array.from(y, (_, i) => i - REACH), y }]),
         );
+        const decay = /** @param {number} width @param {AbortSignal} signal */ async (width, signal) => ({
+            name: `head_dim ${width}`,
+            y: (await arrays('/v1/rope/decay', this.#decays(width), signal)).data,
+        });
         void this.questions.decay.ask(
             theta,
-            (signal) =>
-                Promise.all(
-                    DECAY_WIDTHS.map(async (width) => ({
-                        name: `head_dim ${width}`,
-                        y: await all(await tensors('/v1/rope/decay', this.#decays(width), { signal })),
-                    })),
-                ),
+            (signal) => Promise.all(DECAY_WIDTHS.map((width) => decay(width, signal))),
             (series) => this.decay.show(series),
         );
-        this.drift.element.hidden = !rounded;
         const values = { head_dim: String(q.length), rope_theta: theta };
-        if (rounded) void this.drift.show({ path: '/v1/rope/table', values, waves: values });
+        this.drift.open(this.get('numerics') !== 'exact' && { path: '/v1/rope/table', values, waves: values });
     }
 }
 

@@ -1,6 +1,5 @@
 // samples.js - files with well-known mistakes, made of the server's own numbers, to try the doctor on.
-import { address, posted, request, tensors } from '../parts/api.js';
-import { numbers } from '../parts/latest.js';
+import { address, arrays, posted, request } from '../parts/api.js';
 import { held, renamed } from './upload.js';
 
 /** @typedef {{id: string, title: string, encoding: string, claim: Record<string, string>, make: () => Promise<ArrayBuffer>}} Sample */
@@ -13,14 +12,11 @@ const file = async (path, values) => (await request(address(path, { ...values, f
 
 /** Vectors, and the same rotated with a pairing. @param {'half' | 'interleaved'} pairing */
 async function rotated(pairing) {
-    const found = await tensors('/v1/sinusoidal', {
-        d_model: String(WIDTH),
-        positions: `1000:${1000 + ROWS}`,
-        dtype: 'float64',
-    });
-    const flat = /** @type {Float64Array} */ (await numbers(found));
+    const positions = `1000:${1000 + ROWS}`;
+    const { data } = await arrays('/v1/sinusoidal', { d_model: String(WIDTH), positions, dtype: 'float64' });
+    const flat = /** @type {Float64Array} */ (data);
     const vectors = Array.from({ length: ROWS }, (_, row) => Array.from(flat.slice(row * WIDTH, (row + 1) * WIDTH)));
-    const turned = await numbers(await posted('/v1/rope/rotate', { vectors, pairing, dtype: 'float64' }));
+    const turned = await posted('/v1/rope/rotate', { vectors, pairing, dtype: 'float64' });
     return renamed([
         ['inputs', held('inputs', [ROWS, WIDTH], flat)],
         ['rotated', held('rotated', [ROWS, WIDTH], /** @type {Float64Array} */ (turned))],

@@ -1,16 +1,9 @@
 // sequence.js - words, then the patches of an image or a video, then words: each with its positions on three axes.
 import { h, svg } from '../parts/dom.js';
-import { keys, pointed } from '../parts/pointers.js';
+import { ARROWS, keys, pointed } from '../parts/pointers.js';
 
 const FAR = 1e9;
-const STEPS = {
-    ArrowLeft: [-1, 0],
-    ArrowRight: [1, 0],
-    ArrowUp: [0, -1],
-    ArrowDown: [0, 1],
-    Home: [-FAR, 0],
-    End: [FAR, 0],
-};
+const STEPS = { ...ARROWS, Home: [-FAR, 0], End: [FAR, 0] };
 
 /** @typedef {{before: string[], after: string[], frames: number, rows: number, columns: number}} Layout */
 /** @typedef {{token: number, kind: 'text' | 'patch', name: string, frame: number, row: number, column: number}} Token */

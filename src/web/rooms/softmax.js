@@ -2,7 +2,6 @@
 import { posted } from '../parts/api.js';
 import { h } from '../parts/dom.js';
 import { formula, fraction, power, row } from '../parts/formula.js';
-import { numbers } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
 
 const TERMS_MAX = 3;
@@ -10,7 +9,7 @@ const DIGITS = 5;
 
 /** Vectors with the sinusoids of their places. @param {number[][]} embeddings @param {AbortSignal} signal */
 async function added(embeddings, signal) {
-    const sum = Array.from(await numbers(await posted('/v1/sinusoidal/add', { embeddings }, { signal })));
+    const sum = Array.from(await posted('/v1/sinusoidal/add', { embeddings }, signal));
     const width = embeddings[0].length;
     return embeddings.map((_, i) => sum.slice(i * width, (i + 1) * width));
 }
@@ -21,7 +20,7 @@ export async function scores({ q, k, scheme }, signal) {
     const both = scheme === 'sinusoidal' ? await Promise.all([added(q, signal), added(k, signal)]) : [q, k];
     const still = q.map(() => 0);
     const positions = scheme === 'rope' ? {} : { query_positions: still, key_positions: still };
-    return numbers(await posted('/v1/rope/scores', { q: both[0], k: both[1], ...positions }, { signal }));
+    return posted('/v1/rope/scores', { q: both[0], k: both[1], ...positions }, signal);
 }
 
 /** @param {ArrayLike<number>} seen the scores of the query, of as many keys as it sees

@@ -1,22 +1,17 @@
 // step.js - a step of k positions is one rotation: M_k takes PE(pos) to PE(pos + k), wherever it starts.
 import { arrays } from '../parts/api.js';
-import { fields, form } from '../parts/controls.js';
+import { fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { call, formula, sub } from '../parts/formula.js';
 import { complaint, split } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, story } from '../parts/story.js';
+import { exercises } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { Circles, apart, multiplied, spread } from './landing.js';
 
-/** @import { Context } from './rooms.js' */
-
 const CIRCLES = 6;
 const TRAVEL = 40;
-/** @type {Record<string, string>} */
-const USUAL = { pos: '5', k: '7', d_model: '64', base: '10000' };
-
 const FIELDS = fields([
     ['pos', 'integer', 'Where the step starts.', '', 0, 1024],
     ['k', 'integer', 'How far it goes.', '', -128, 128],
@@ -29,28 +24,22 @@ const WORDS = [
 ];
 
 class Step extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context, USUAL);
-        const [resource] = this.resources('sinusoidal/offset');
-        const own = resource?.parameters.filter(({ name }) => name in USUAL) ?? [];
-        this.controls = form([...FIELDS, ...own], (name, value, done) => this.set({ [name]: value }, done));
-        this.circles = new Circles();
-        this.verdict = h('p.landing', { role: 'status' });
-        this.fault = complaint();
-        this.questions = { turn: this.asks((error) => this.controls.fail(error)), path: this.asks(this.fault.show) };
-        host.replaceChildren(
-            story('Steps: one rotation', WORDS, [resource]),
+    usual = { pos: '5', k: '7', d_model: '64', base: '10000' };
+    controls = this.form([...FIELDS, ...this.rows('sinusoidal/offset', Object.keys(this.usual))]);
+    circles = new Circles();
+    verdict = h('p.landing', { role: 'status' });
+    fault = complaint();
+    turn = this.asks(this.controls.fail);
+    path = this.asks(this.fault.show);
+
+    layout() {
+        const question =
+            'd_model is 64. Mₖ has a block for each pair. For k = 7, what is the first number of pair 0’s block?';
+        return [
+            this.story('Steps: one rotation', WORDS, 'sinusoidal/offset'),
             split([this.controls.element], this.#turning()),
-            exercises([
-                {
-                    question:
-                        'd_model is 64. Mₖ has a block for each pair. For k = 7, what is the first number of pair 0’s block?',
-                    of: ['/v1/sinusoidal/offset', { d_model: '64', offset: '7', dtype: 'float64' }],
-                },
-            ]),
-        );
-        this.update();
+            exercises([{ question, of: ['/v1/sinusoidal/offset', { d_model: '64', offset: '7', dtype: 'float64' }] }]),
+        ];
     }
 
     #turning() {
@@ -72,14 +61,14 @@ class Step extends Room {
 
     #values() {
         const [d_model, base] = ['d_model', 'base'].map((name) => this.get(name));
-        const [pos, k] = ['pos', 'k'].map((name) => Math.round(this.place.number(name, Number(USUAL[name]))));
-        return { d_model, base, dtype: /** @type {const} */ ('float64'), pos, k };
+        const { pos, k } = this.usual;
+        const [from, by] = Object.entries({ pos, k }).map(([name, usual]) => this.place.number(name, Number(usual)));
+        return { d_model, base, dtype: /** @type {const} */ ('float64'), pos: Math.round(from), k: Math.round(by) };
     }
 
-    update() {
+    load() {
         const { pos, k, ...width } = this.#values();
-        this.controls.show({ ...USUAL, ...this.place.all() }, USUAL);
-        void this.questions.turn.ask(
+        void this.turn.ask(
             [pos, k, width],
             async (signal) => {
                 const [{ data: both }, { data: matrices }] = await Promise.all([
@@ -87,8 +76,7 @@ class Step extends Room {
                     arrays('/v1/sinusoidal/offset', { ...width, offset: String(k) }, signal),
                 ]);
                 const from = both.slice(0, both.length / 2);
-                const to = both.slice(both.length / 2);
-                return { from, to, matrices, product: multiplied(matrices, from) };
+                return { from, to: both.slice(from.length), matrices, product: multiplied(matrices, from) };
             },
             (found) => {
                 const { from, to, product } = found;
@@ -101,13 +89,11 @@ class Step extends Room {
     /** Show every position between, as the server has it. */
     async #travel() {
         const { pos, k, ...width } = this.#values();
-        if (matchMedia('(prefers-reduced-motion: reduce)').matches)
-            return this.fault.show(
-                new Error('Your system asks for less motion: the dots stand at the end of the turn.'),
-            );
+        const still = 'Your system asks for less motion: the dots stand at the end of the turn.';
+        if (matchMedia('(prefers-reduced-motion: reduce)').matches) return this.fault.show(new Error(still));
         const all = Array.from({ length: TRAVEL + 1 }, (_, i) => Number((pos + (i * k) / TRAVEL).toPrecision(12)));
-        this.questions.path.stop();
-        await this.questions.path.ask(
+        this.path.stop();
+        await this.path.ask(
             [pos, k],
             (signal) => arrays('/v1/sinusoidal', { ...width, positions: all.join(',') }, signal),
             ({ data: path }) => {

@@ -1,29 +1,27 @@
 // sums.js - what a transformer is given: the embedding of a word plus the encoding of its position, channel by channel.
-import { answer, json, posted } from '../parts/api.js';
-import { choice, control } from '../parts/controls.js';
+import { answer, json, numbers, posted } from '../parts/api.js';
 import { h } from '../parts/dom.js';
 import { Heatmap } from '../parts/heatmap.js';
-import { complaint, numbers, split } from '../parts/latest.js';
+import { complaint, split } from '../parts/latest.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { note, phrases, story } from '../parts/story.js';
+import { note, phrases } from '../parts/story.js';
 import { matrixOf } from '../parts/safetensors.js';
 import { posting } from '../parts/take.js';
 import { cellOf } from '../parts/view.js';
-import { vector } from './maps.js';
+import { split as wordsOf, vector } from './maps.js';
 
 /** @import { Cell } from '../parts/heatmap.js' */
-/** @import { Context } from './rooms.js' */
 
-/** @typedef {{words: string[], width: number, strips: import('../parts/safetensors.js').Numbers[]}} Sum the strips: embeddings, encodings, sums */
+/** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
+/** @typedef {{words: string[], width: number, strips: Numbers[]}} Sum the strips: embeddings, encodings, sums */
 
 const WORDS_MAX = 12;
 const WIDTH = 64;
 const HEIGHT = { axis: 48, row: 28 };
-/** @type {Record<string, string>} */
-const USUAL = { s: 'dog bites dog', table: 'sinusoidal' };
 const STRIPS = ['Embeddings: the words', '+ Encodings: their positions', '= Sums: what the first layer is given'];
+const NONE = 'This server has no table that training has made; one with a --learned-dir lists them here.';
 
 const WORDS = [
     'An embedding says which word it is and not where: the same word has the same row wherever it stands.',
@@ -38,28 +36,28 @@ const PHRASES = [
 ];
 
 class Sums extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context, USUAL);
-        this.sentence = control(
-            { name: 'sentence', type: 'text', required: false, description: `Up to ${WORDS_MAX} words.` },
-            (value, done) => this.set({ s: value }, done),
-        );
-        /** Tables that training has made, if the server has some. @private @type {{name: string}[]} */
-        this.learned = [];
-        this.kind = h('div');
-        this.fault = complaint();
-        this.ask = this.asks(this.fault.show);
-        this.strips = h('div.strips', { 'aria-busy': true });
-        this.said = h('p', { role: 'status' });
-        this.readout = new Readout();
-        /** @private @type {Heatmap[]} */ this.maps = [];
+    usual = { s: 'dog bites dog', table: 'sinusoidal' };
+    sentence = this.control(['sentence', 'text', `Up to ${WORDS_MAX} words.`], 's');
+    /** Tables that training has made, if the server has some. @private @type {{name: string}[]} */ learned = [];
+    kind = h('div');
+    fault = complaint();
+    strips = h('div.strips', { 'aria-busy': true });
+    ask = this.asks(this.fault.show, { busy: this.strips });
+    said = h('p', { role: 'status' });
+    readout = new Readout();
+    /** @private @type {Heatmap[]} */ maps = [];
+    /** @private @type {Sum} */ found = { words: [], width: 0, strips: [] };
+
+    layout() {
+        json('/v1/learned')
+            .then(({ tables }) => this.#offer(tables))
+            .catch(this.fail);
         const source = () => {
             const { body, path } = this.#asked();
             return posting(path, body, [body.embeddings.length, body.embeddings[0].length], 'data', 'float32');
         };
-        host.replaceChildren(
-            story('Sums: a word and its position', WORDS, this.resources('sinusoidal/add')),
+        return [
+            this.story('Sums: a word and its position', WORDS, 'sinusoidal/add'),
             split(
                 [this.sentence.element, this.kind],
                 this.section('sum', 'Three strips that add up', { first: true, source }, [
@@ -73,32 +71,21 @@ class Sums extends Room {
             note(
                 'The numbers of a word are hashed from its letters: they stand for no meaning. A model learns its own.',
             ),
-        );
-        json('/v1/learned')
-            .then(({ tables }) => this.#offer(tables))
-            .catch(this.fail);
-        this.update();
+        ];
     }
 
     /** @param {{name: string}[]} tables */
     #offer(tables) {
         this.learned = tables;
-        const choices = [USUAL.table, ...tables.map(({ name }) => name)];
-        const none = 'This server has no table that training has made; one with a --learned-dir lists them here.';
-        const field = choice(
-            'encodings',
-            choices,
-            (table) => this.set({ table, at: null }),
-            tables.length > 0 ? '' : none,
-        );
-        field.show(this.get('table'));
+        const choices = [this.usual.table, ...tables.map(({ name }) => name)];
+        const field = this.control(['encodings', choices, tables.length > 0 ? '' : NONE], 'table', { at: null });
         this.kind.replaceChildren(field.element);
         this.update();
     }
 
     /** @param {number} [width] */
     #asked(width = WIDTH) {
-        const words = this.get('s').split(/\s+/).filter(Boolean).slice(0, WORDS_MAX);
+        const words = wordsOf(this.get('s'), WORDS_MAX);
         const table = this.learned.find(({ name }) => name === this.place.get('table'))?.name;
         // From -1 to 1, as sines and cosines are.
         const embeddings = words.map((word) => vector(word, 'embedding', '1', width).map((each) => each / 2));
@@ -108,23 +95,19 @@ class Sums extends Room {
 
     /** @param {AbortSignal} signal @returns {Promise<Sum>} */
     async #read(signal) {
-        const { words, table } = this.#asked();
+        const { words, table, path } = this.#asked();
         const positions = `0:${words.length}`;
-        const [path, values] =
-            table === undefined
-                ? ['/v1/sinusoidal', { d_model: `${WIDTH}`, positions }]
-                : [`/v1/learned/${encodeURIComponent(table)}`, { positions, dtype: 'float32' }];
-        const encodings = await numbers(await answer(path, values, { signal }), undefined, signal);
+        /** @type {Record<string, string>} */
+        const values = table === undefined ? { d_model: `${WIDTH}`, positions } : { positions, dtype: 'float32' };
+        const encodings = await numbers(await answer(path.replace('/add', ''), values, { signal }), signal);
         const width = encodings.length / words.length;
-        const asked = this.#asked(width);
-        const sums = await posted(/** @type {'/v1/sinusoidal/add'} */ (asked.path), asked.body, { signal });
-        const strips = [Float32Array.from(asked.body.embeddings.flat()), encodings, await numbers(sums)];
-        return { words, width, strips };
+        const { body } = this.#asked(width);
+        const sums = await posted(/** @type {'/v1/sinusoidal/add'} */ (path), body, signal);
+        return { words, width, strips: [Float32Array.from(body.embeddings.flat()), encodings, sums] };
     }
 
-    update() {
+    load() {
         const { words, table } = this.#asked();
-        this.sentence.show(this.get('s'));
         if (words.length === 0) return this.fault.show(new Error('A sentence has a word at least.'));
         void this.ask
             .ask(
@@ -132,7 +115,11 @@ class Sums extends Room {
                 (signal) => this.#read(signal),
                 (found) => this.#show(found),
             )
-            .then(() => this.#follow());
+            .then(() => {
+                const cell = cellOf(this.place.get('at')) ?? { row: 0, column: 0 };
+                this.maps.forEach((map) => map.show('', cell));
+                this.#point(cell, false);
+            });
     }
 
     /** @param {Sum} found */
@@ -155,26 +142,25 @@ class Sums extends Room {
                 }),
         );
         this.strips.replaceChildren(...this.maps.flatMap(({ element }, i) => [h('h3', STRIPS[i]), element]));
-        this.strips.removeAttribute('aria-busy');
         this.said.textContent = this.#twice();
     }
 
     /** What becomes of a word that stands twice. */
     #twice() {
-        const { words, width, strips } = /** @type {Sum} */ (this.found);
+        const { words, width, strips } = this.found;
         const second = words.findIndex((word, i) => words.indexOf(word) < i);
         if (second < 0) return 'Write a word twice to see what its position changes.';
         const first = words.indexOf(words[second]);
-        const equal = /** @param {import('../parts/safetensors.js').Numbers} strip */ (strip) =>
-            Array.from({ length: width }, (_, i) => i).filter(
-                (i) => strip[first * width + i] === strip[second * width + i],
-            ).length;
+        const equal = /** @param {Numbers} strip */ (strip) => {
+            const [here, there] = [first, second].map((row) => strip.slice(row * width, (row + 1) * width));
+            return here.filter((value, i) => value === there[i]).length;
+        };
         return `“${words[second]}” stands at ${first} and at ${second}: of its ${width} channels ${equal(strips[0])} are equal before the sum, and ${equal(strips[2])} after it.`;
     }
 
     /** @param {Cell} cell @param {boolean} done */
     #point(cell, done) {
-        const { words, width, strips } = this.found ?? { words: [], width: 0, strips: [] };
+        const { words, width, strips } = this.found;
         const [row, column] = [Math.min(cell.row, words.length - 1), Math.min(cell.column, width - 1)];
         if (row < 0) return;
         if (done) {
@@ -182,22 +168,12 @@ class Sums extends Room {
             this.maps.forEach((map) => map.show('', { row, column }));
         }
         const at = strips.map((strip) => strip[row * width + column]);
-        const [word, encoding, sum] = at.map((value) => digits(value, 'float32'));
-        this.readout.show([
-            ['position', row],
-            ['word', words[row]],
-            ['channel', column],
-            ['embedding', word],
-            ['encoding', encoding],
-            ['sum', sum],
-            ['bits of the sum', hex(at[2], 'float32')],
-        ]);
-    }
-
-    #follow() {
-        const cell = cellOf(this.place.get('at')) ?? { row: 0, column: 0 };
-        this.maps.forEach((map) => map.show('', cell));
-        this.#point(cell, false);
+        const told = at.map((value, i) => [['embedding', 'encoding', 'sum'][i], digits(value, 'float32')]);
+        this.readout.show({
+            ...{ position: row, word: words[row], channel: column },
+            ...Object.fromEntries(told),
+            'bits of the sum': hex(at[2], 'float32'),
+        });
     }
 
     #clear() {

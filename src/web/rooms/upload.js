@@ -54,7 +54,7 @@ export function blob({ bytes, npy }) {
     return new Blob([bytes], { type: npy ? 'application/x-npy' : 'application/vnd.safetensors' });
 }
 
-/** Tensors of a file under other names, as safetensors. @param {[name: string, tensor: Tensor][]} list */
+/** Tensors of a file under other names, as safetensors. @param {(readonly [name: string, tensor: Tensor])[]} list */
 export async function renamed(list) {
     /** @type {Record<string, object>} */
     const head = {};

@@ -1,21 +1,18 @@
 // waves.js - sinusoidal encodings: the table, its binary clock, its wavelengths, and the rotation between positions.
 import { arrays, tensors } from '../parts/api.js';
-import { control, fields, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
 import { complaint, split } from '../parts/latest.js';
 import { brief } from '../parts/number.js';
 import { positionOf } from '../parts/positions.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, note, story } from '../parts/story.js';
+import { exercises, note } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { cellOf } from '../parts/view.js';
 import { Drift } from './drift.js';
 import { Fan } from './fan.js';
 import { Lamps, around } from './lamps.js';
 import { spread } from './landing.js';
-
-/** @import { Context } from './rooms.js' */
 
 const CONTROLS = ['d_model', 'base', 'positions', 'numerics'];
 const FIRST_CELL = { row: 5, column: 10 };
@@ -27,105 +24,75 @@ const LEAD =
     'How far the arithmetic of PyTorch’s reference code turns each pair away from the exact angle: the error grows with the position.';
 const ODD = 'Wavelengths are those of pairs, and an odd d_model ends with a sine alone: choose an even one.';
 
+const DRAG = 'Drag the waves to stretch them, or use the arrow keys.';
+
+/** @type {import('../parts/story.js').Exercise[]} */
+const ASKED = [
+    {
+        question: 'd_model is 64. What stands at position 5, dimension 10?',
+        of: ['/v1/sinusoidal', { d_model: '64', positions: '5', dtype: 'float64' }],
+        at: 10,
+    },
+    {
+        question: 'd_model is 128, the base 10000. How long is the longest wave?',
+        unit: 'positions',
+        of: ['/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' }, 'wavelength'],
+        at: -1,
+    },
+];
+
 const WORDS = [
     'Each column is a sine or a cosine of the position, and each pair of columns is slower than the one before it.',
     'Read along a row, the signs of the sines count like a binary clock: the first pair flips every three positions, the last one hardly ever.',
 ];
 
+/** @type {[number, number]} */
+const UNIT = [-1, 1];
+
 class Waves extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context);
-        const [resource] = this.resources('sinusoidal');
-        const rows = (resource?.parameters ?? []).filter(({ name }) => CONTROLS.includes(name));
-        this.controls = form(rows, (name, value, done) =>
-            this.set({ [name]: value, ...(done ? { win: null } : {}) }, done),
-        );
-        this.picture = h('div.picture', { 'aria-busy': true });
-        this.lamps = new Lamps();
-        const one = { height: 170, yRange: /** @type {[number, number]} */ ([-1, 1]) };
-        this.row = this.own(new Curve({ name: 'The row at the cursor', xName: 'dimension', ...one }));
-        this.column = this.own(new Curve({ name: 'The column at the cursor', xName: 'position', ...one }));
-        this.rowName = h('h3');
-        this.columnName = h('h3');
-        const fan = new Fan((to, done) => {
-            this.place.set({ to: to === this.#fanDefault() ? null : to }, { step: done });
-            this.#drawFan();
-        });
-        this.fan = this.own(fan);
-        this.drift = this.own(new Drift(this.place));
-        this.growth = h('span', '…');
-        this.questions = {
-            table: this.asks((error) => (error === null ? this.controls.fail(null) : this.#refuse(error))),
-            cursor: this.asks(),
-            fan: this.asks((error) => error && this.fanFault.show(error)),
-        };
-        this.fanFault = complaint();
-        this.fanFrom = this.#fromControl();
-        host.replaceChildren(...this.#layout());
-        this.update();
-    }
+    usual = { from: '0' };
+    controls = this.form(this.rows('sinusoidal', CONTROLS), (_, done) => (done ? { win: null } : null));
+    picture = h('div.picture', { 'aria-busy': true });
+    lamps = new Lamps();
+    row = this.own(new Curve({ name: 'The row at the cursor', xName: 'dimension', height: 170, yRange: UNIT }));
+    column = this.own(new Curve({ name: 'The column at the cursor', xName: 'position', height: 170, yRange: UNIT }));
+    rowName = h('h3');
+    columnName = h('h3');
+    fan = this.own(new Fan((to, done) => this.set({ to: to === this.#fanDefault() ? null : to }, done)));
+    fanFault = complaint();
+    drift = this.own(new Drift(this));
+    growth = h('span', '…');
+    table = this.asks(this.controls.fail, { busy: this.picture });
+    cursor = this.asks();
+    stretch = this.asks(this.fanFault.show);
+    /** @private @type {import('../parts/safetensors.js').Answer | undefined} */ answer = undefined;
 
-    #fromControl() {
-        const words = 'Drag the waves to stretch them, or use the arrow keys.';
-        const [row] = fields([['from position', 'number', words]]);
-        return control(row, (value, done) => {
-            this.place.set({ from: value === '0' || value === '' ? null : value, to: null }, { step: done });
-            this.#drawFan();
-        });
-    }
-
-    #layout() {
-        const column = /** @param {HTMLElement} name @param {Curve} curve */ (name, curve) =>
-            h('div', name, curve.element);
+    layout() {
         const source = () => plain('/v1/sinusoidal', this.#fanned().values);
+        const from = this.control(['from position', 'number', DRAG], 'from', { to: null });
         return [
-            story('Waves', WORDS, this.resources('sinusoidal')),
+            this.story('Waves', WORDS, 'sinusoidal'),
             split(
                 [this.controls.element],
                 this.section('table', 'The table', { first: true }, [
                     h('div.with-lamps', this.picture, this.lamps.element),
-                    h('div.pair-of-pictures', column(this.rowName, this.row), column(this.columnName, this.column)),
+                    h('div.pair-of-pictures', [
+                        h('div', this.rowName, this.row.element),
+                        h('div', this.columnName, this.column.element),
+                    ]),
                 ]),
                 this.drift.part(LEAD),
                 this.section('fan', 'The fan of wavelengths', { source }, [
-                    this.fanFrom.element,
+                    from.element,
                     this.fanFault.element,
                     this.fan.element,
                 ]),
             ),
-            this.#words(),
+            exercises(
+                ASKED,
+                note('Some texts say that wavelengths fall with the dimension’s index. They grow: ', this.growth),
+            ),
         ];
-    }
-
-    #words() {
-        return exercises(
-            [
-                {
-                    question: 'd_model is 64. What stands at position 5, dimension 10?',
-                    of: ['/v1/sinusoidal', { d_model: '64', positions: '5', dtype: 'float64' }],
-                    at: 10,
-                },
-                {
-                    question: 'd_model is 128, the base 10000. How long is the longest wave?',
-                    unit: 'positions',
-                    of: ['/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' }, 'wavelength'],
-                    at: -1,
-                },
-            ],
-            note('Some texts say that wavelengths fall with the dimension’s index. They grow: ', this.growth),
-        );
-    }
-
-    /** @param {unknown} error */
-    #refuse(error) {
-        this.controls.fail(error);
-        this.picture.removeAttribute('aria-busy');
-    }
-
-    /** What the address says of the table. */
-    #values() {
-        return { d_model: '64', ...this.chosen(CONTROLS) };
     }
 
     /** The values that decide the frequencies. @returns {{d_model: string, base?: string}} */
@@ -133,25 +100,23 @@ class Waves extends Room {
         return { d_model: '64', ...this.chosen(['d_model', 'base']) };
     }
 
-    update() {
-        const values = this.#values();
+    load() {
+        const values = { d_model: '64', ...this.chosen(CONTROLS) };
         this.controls.show(values);
-        void this.questions.table.ask(
+        void this.table.ask(
             values,
             (signal) => tensors('/v1/sinusoidal', values, { signal }),
-            (found) => this.#show(found, values),
+            (found) => {
+                this.answer = found;
+                if (cellOf(this.place.get('at')) === null)
+                    this.place.set({ at: `${FIRST_CELL.row},${FIRST_CELL.column}` });
+                this.draw(this.picture, found, { path: '/v1/sinusoidal', values, onCursor: () => this.#point() });
+                this.#point();
+            },
         );
         this.figure?.update();
         const far = this.place.get('numerics') === 'float32';
         this.drift.open(far && { path: '/v1/sinusoidal', values: this.#width(), waves: this.#ropeValues() });
-        this.#point();
-    }
-
-    /** @param {import('../parts/safetensors.js').Answer} found @param {Record<string, string>} values */
-    #show(found, values) {
-        this.answer = found;
-        if (cellOf(this.place.get('at')) === null) this.place.set({ at: `${FIRST_CELL.row},${FIRST_CELL.column}` });
-        this.draw(this.picture, found, { path: '/v1/sinusoidal', values, onCursor: () => this.#point() });
         this.#point();
     }
 
@@ -169,8 +134,8 @@ class Waves extends Room {
     #point() {
         const cell = this.cell();
         if (cell === null) return;
-        void this.questions.cursor.ask(
-            [this.#values(), cell.row, cell.column],
+        void this.cursor.ask(
+            [this.answer?.parameters, cell.row, cell.column],
             (signal) => this.beside(cell, signal),
             (found) => this.#drawBeside(cell, found),
         );
@@ -193,15 +158,8 @@ class Waves extends Room {
     /** @param {NonNullable<ReturnType<Waves['cell']>>} cell @param {Awaited<ReturnType<Waves['beside']>>} found */
     #drawBeside({ tensor, row, column, position }, { lamps, near, first, far }) {
         const { columns } = tensor;
-        this.lamps.show(
-            {
-                first: lamps.first,
-                positions: Array.from({ length: lamps.count }, (_, i) => position(lamps.first + i)),
-                columns,
-                data: near,
-            },
-            row,
-        );
+        const positions = Array.from({ length: lamps.count }, (_, i) => position(lamps.first + i));
+        this.lamps.show({ first: lamps.first, positions, columns, data: near }, row);
         const here = row - lamps.first;
         const y = far.filter((_, i) => i % columns === column);
         this.rowName.textContent = `Row: position ${brief(position(row))}`;
@@ -230,23 +188,18 @@ class Waves extends Room {
     #drawFan() {
         const cell = this.cell();
         const { from, to, step, values } = this.#fanned();
-        this.fanFrom.show(String(from));
         this.fan.look({ from, to }, cell ? cell.position(cell.row) : NaN);
-        void this.questions.fan.ask(
+        void this.stretch.ask(
             values,
             (signal) => this.#askFan(values, signal),
-            (found) => {
-                this.fanFault.show(null);
-                const x = Array.from({ length: found.data.length / found.columns }, (_, i) => from + i * step);
-                this.fan.show({
-                    x,
-                    rows: spread(Math.floor(found.columns / 2), FAN_ROWS).map((pair) => ({
-                        pair,
-                        wavelength: found.wavelength[pair],
-                        y: found.data.filter((_, i) => i % found.columns === 2 * pair),
-                    })),
-                });
-                const { wavelength } = found;
+            ({ data, wavelength, columns }) => {
+                const x = Array.from({ length: data.length / columns }, (_, i) => from + i * step);
+                const rows = spread(Math.floor(columns / 2), FAN_ROWS).map((pair) => ({
+                    pair,
+                    wavelength: wavelength[pair],
+                    y: data.filter((_, i) => i % columns === 2 * pair),
+                }));
+                this.fan.show({ x, rows });
                 const last = wavelength.length - 1;
                 this.growth.textContent = `${brief(wavelength[0])} positions for pair 0, ${brief(wavelength[last])} for pair ${last}.`;
             },

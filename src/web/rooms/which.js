@@ -1,16 +1,13 @@
 // which.js - one sentence under five schemes: what is added where, what the shares of attention depend on, and what
 // becomes of it past the training length.
-import { arrays, posted, tensors } from '../parts/api.js';
-import { fields, form } from '../parts/controls.js';
+import { arrays, posted } from '../parts/api.js';
+import { fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { numbers } from '../parts/latest.js';
 import { brief } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
-import { note, story } from '../parts/story.js';
+import { note } from '../parts/story.js';
 import { apart } from './landing.js';
-import { map, vector } from './maps.js';
-
-/** @import { Context } from './rooms.js' */
+import { map, split, vector } from './maps.js';
 
 /** @typedef {import('openapi').components} Components */
 /** @typedef {{words: string[], first: number, length: number}} Asked the sentence, where it begins, the training length */
@@ -30,13 +27,13 @@ const DISTANCE = 128;
 const HEAD = '128';
 // A text so many times as long as those of the training.
 const TIMES = 8;
-/** @type {Record<string, string>} */
-const USUAL = { sentence: 'dog bites man', before: '5', trained: '4096' };
+const BEFORE = { usual: '5', least: 1, most: 2000 };
+const TRAINED = { usual: '4096', least: 64, most: 131072 };
 
 const FIELDS = fields([
     ['sentence', 'text', 'Up to 6 words.'],
-    ['before', 'integer', 'So many words come before it.', 'words', 1, 2000],
-    ['trained', 'integer', 'The longest text of the training.', 'tokens', 64, 131072],
+    ['before', 'integer', 'So many words come before it.', 'words', BEFORE.least, BEFORE.most],
+    ['trained', 'integer', 'The longest text of the training.', 'tokens', TRAINED.least, TRAINED.most],
 ]);
 
 /** Vectors that a word, or a row of a table that is learned, always has. @param {string[]} names @param {string} role */
@@ -85,7 +82,7 @@ const SCHEMES = [
         }),
         far: async (_, signal) => {
             const values = { query_length: '1', key_length: `${2 * DISTANCE}`, num_buckets: `${BUCKETS}` };
-            const row = await numbers(await tensors('/v1/t5/buckets', values, { signal }), undefined, signal);
+            const { data: row } = await arrays('/v1/t5/buckets', values, signal);
             const last = row[0];
             const from = Array.from(row).reverse().indexOf(last);
             return `All distances from ${from} on share bucket ${last}: nothing is new, and what is farther is not told apart.`;
@@ -115,7 +112,7 @@ const SCHEMES = [
         body: () => ({ scheme: 'alibi', slope: SLOPE }),
         far: async ({ length }, signal) => {
             const values = { num_heads: '8', heads: '7', query_length: '1', key_length: `${length * TIMES}` };
-            const row = await numbers(await tensors('/v1/alibi/bias', values, { signal }), undefined, signal);
+            const { data: row } = await arrays('/v1/alibi/bias', values, signal);
             const [near, far] = [row[row.length - length], row[0]].map((each) => brief(each, 5));
             return `The line goes on: the flattest of 8 heads takes ${near.slice(1)} off at distance ${brief(length - 1)} and ${far.slice(1)} at ${brief(length * TIMES - 1)}.`;
         },
@@ -129,94 +126,72 @@ async function shares(scheme, asked, signal) {
     const own = scheme.body(asked);
     const places = own.scheme === 'none' ? {} : { query_positions: positions, key_positions: positions };
     const body = { q: vectors(words, 'query'), k: vectors(words, 'key'), ...own, ...places };
-    return numbers(await posted('/v1/attention', /** @type {any} */ (body), { signal }), undefined, signal);
+    return posted('/v1/attention', /** @type {any} */ (body), signal);
 }
 
-/** @param {Scheme} scheme @param {Asked} asked @param {AbortSignal} signal */
-async function look(scheme, asked, signal) {
+/** A column of what is found of a scheme. @param {Scheme} scheme @param {Asked} asked @param {AbortSignal} signal */
+async function column(scheme, asked, signal) {
+    const { words, first } = asked;
     const [here, moved, far] = await Promise.all([
         shares(scheme, { ...asked, first: 0 }, signal),
         shares(scheme, asked, signal),
         scheme.far(asked, signal),
     ]);
-    return { here, moved, far };
-}
-
-/** A column. @param {Scheme} scheme @param {Asked} asked @param {Awaited<ReturnType<typeof look>>} found */
-function column({ name, room, added }, { words, first }, { here, moved, far }) {
-    const order = [...words.keys()];
-    const at = /** @param {number} query @param {number} key */ (query, key) => query * words.length + key;
     const most = apart(here, moved);
     const depends =
         most < SAME
             ? `The distance alone: ${first} words further on, no share changes.`
             : `Both positions: ${first} words further on, shares change by up to ${brief(most, 2)}.`;
+    const change = here.map((share, i) => (Math.abs(moved[i] - share) < SAME ? 0 : moved[i] - share));
+    const table = /** @param {string} name @param {ArrayLike<number>} list */ (name, list) =>
+        map(name, words, [...words.keys()], (query, key) => list[query * words.length + key], list === change);
     const part = /** @param {string} title @param {...import('../parts/dom.js').Child} rest */ (title, ...rest) =>
         h('div.fact', h('h3', title), rest);
-    return h('section.scheme', { 'aria-label': name }, [
-        h('h2', h('a', { href: `#/${room}` }, name)),
-        part('What is added where', h('p', added)),
-        part(
-            'What the score depends on',
-            map('shares of attention', words, order, (query, key) => here[at(query, key)], false),
-            map(
-                `change ${first} words further on`,
-                words,
-                order,
-                (query, key) => {
-                    const by = moved[at(query, key)] - here[at(query, key)];
-                    return Math.abs(by) < SAME ? 0 : by;
-                },
-                true,
-            ),
+    return h('section.scheme', { 'aria-label': scheme.name }, [
+        h('h2', h('a', { href: `#/${scheme.room}` }, scheme.name)),
+        part('What is added where', h('p', scheme.added)),
+        part('What the score depends on', [
+            table('shares of attention', here),
+            table(`change ${first} words further on`, change),
             h('p.depends', depends),
-        ),
+        ]),
         part('Past the training length', h('p.far-words', far)),
     ]);
 }
 
 class Which extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context, USUAL);
-        this.fields = form(FIELDS, (name, value, done) => this.set({ [name]: value }, done));
-        this.out = h('div.columns', { 'aria-busy': true, role: 'status' });
-        /** @private */ this.ask = this.asks((error) => this.fields.fail(error), { patient: true });
-        host.replaceChildren(
-            story(
+    usual = { sentence: 'dog bites man', before: BEFORE.usual, trained: TRAINED.usual };
+    fields = this.form(FIELDS);
+    out = h('div.columns', { 'aria-busy': true, role: 'status' });
+    ask = this.asks(this.fields.fail, { patient: true, busy: this.out });
+
+    layout() {
+        const words =
+            'The same words under each scheme, first at the beginning of a text and then further on: what moves with them, and what does not, is computed here by the service.';
+        return [
+            this.story(
                 'Which is which: five schemes, one sentence',
-                [
-                    'The same words under each scheme, first at the beginning of a text and then further on: what moves with them, and what does not, is computed here by the service.',
-                ],
-                this.resources('attention', 'shaw/indices', 't5/buckets'),
+                [words],
+                ...['attention', 'shaw/indices', 't5/buckets'],
             ),
             h('div.panel', { 'aria-label': 'Parameters' }, this.fields.element),
             this.out,
             note(
                 'The words’ vectors, the rows of the learned table and the weights of the buckets are hashed, as none of them is a model’s. The shares are those of POST /v1/attention.',
             ),
+        ];
+    }
+
+    load() {
+        const [first, length] = Object.entries({ before: BEFORE, trained: TRAINED }).map(([name, each]) =>
+            Math.min(each.most, Math.max(each.least, Math.round(this.place.number(name, Number(each.usual))))),
         );
-        this.update();
-    }
-
-    /** @returns {Asked} */
-    #asked() {
-        const whole = /** @param {string} name @param {number} least @param {number} most */ (name, least, most) =>
-            Math.min(most, Math.max(least, Math.round(this.place.number(name, Number(USUAL[name])))));
-        const words = this.get('sentence').split(/\s+/).filter(Boolean).slice(0, 6);
-        return { words, first: whole('before', 1, 2000), length: whole('trained', 64, 131072) };
-    }
-
-    update() {
-        this.fields.show({ ...USUAL, ...this.place.all() }, USUAL);
-        const asked = this.#asked();
-        void this.ask
-            .ask(
-                asked,
-                (signal) => Promise.all(SCHEMES.map((scheme) => look(scheme, asked, signal))),
-                (found) => this.out.replaceChildren(...found.map((each, i) => column(SCHEMES[i], asked, each))),
-            )
-            .then(() => this.out.removeAttribute('aria-busy'));
+        const asked = { words: split(this.get('sentence'), 6), first, length };
+        void this.ask.ask(
+            asked,
+            (signal) => Promise.all(SCHEMES.map((scheme) => column(scheme, asked, signal))),
+            (found) => this.out.replaceChildren(...found),
+        );
     }
 }
 

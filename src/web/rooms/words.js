@@ -1,26 +1,23 @@
 // words.js - a sentence in two orders: what attention sees of it without positions, and with them.
 import { posted } from '../parts/api.js';
-import { choice, control, fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { legend } from '../parts/legend.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { scaleOf } from '../parts/palette.js';
-import { drag, keys, pointed } from '../parts/pointers.js';
+import { ALONG, ARROWS, drag, keys, pointed } from '../parts/pointers.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, note, story } from '../parts/story.js';
+import { exercises, note } from '../parts/story.js';
 import { grid } from '../parts/table.js';
 import { posting, take } from '../parts/take.js';
-import { CHANNELS, map, vector } from './maps.js';
+import { CHANNELS, map, split as wordsOf, vector } from './maps.js';
 import { scores, shareFormula } from './softmax.js';
-
-/** @import { Context } from './rooms.js' */
 
 /** @typedef {'none' | 'sinusoidal' | 'rope' | 'alibi'} Scheme */
 /** @typedef {(order: number, query: number, key: number) => number} Shares order 0: as typed, 1: as moved; by typed words */
 
-/** @type {Record<string, string>} */
-const USUAL = { s: 'dog bites man', third: 'rope', sees: 'all words', seed: '1' };
+const SENTENCE = 'dog bites man';
+const SEED = '1';
 const WORDS_MAX = 10;
 const LETTERS_MAX = 20;
 const SLOPE = 0.5;
@@ -39,12 +36,7 @@ const WORDS = [
 const NAMES = { none: 'No position', sinusoidal: 'Sinusoid added', rope: 'RoPE', alibi: `ALiBi, slope ${SLOPE}` };
 
 /** @param {string} text */
-const split = (text) =>
-    text
-        .split(/\s+/)
-        .filter(Boolean)
-        .slice(0, WORDS_MAX)
-        .map((word) => word.slice(0, LETTERS_MAX));
+const split = (text) => wordsOf(text, WORDS_MAX).map((word) => word.slice(0, LETTERS_MAX));
 
 /** The order that the address names; without one, the words are reversed. @param {string} text @param {number} n */
 function orderOf(text, n) {
@@ -76,8 +68,7 @@ const moved = ({ q, k, scheme }) => ({ q: q[1], k: k[1], scheme });
 
 /** @param {ReturnType<typeof bodyOf>} body @param {number[]} order @param {AbortSignal} [signal] @returns {Promise<Shares>} */
 async function attention(body, order, signal) {
-    const answer = await posted('/v1/attention', body, { signal });
-    const data = /** @type {Float32Array} */ (await answer.tensors.values().next().value?.all());
+    const data = await posted('/v1/attention', body, signal);
     const n = order.length;
     const place = order.map((_, i) => order.indexOf(i));
     return (which, query, key) => (which === 0 ? data[query * n + key] : data[(n + place[query]) * n + place[key]]);
@@ -87,28 +78,20 @@ async function attention(body, order, signal) {
 async function answerOf(text, scheme, query, key) {
     const words = split(text);
     const order = orderOf('', words.length);
-    const body = { ...bodyOf(words, order, USUAL.seed, scheme, false), dtype: 'float64' };
+    const body = { ...bodyOf(words, order, SEED, scheme, false), dtype: 'float64' };
     return (await attention(body, order))(1, query, key);
 }
 
 /** How many numbers are others in the new order, in words. @param {Shares} shares @param {number[]} order @param {Scheme} scheme */
 function verdict(shares, order, scheme) {
-    const n = order.length;
-    let [changed, most] = [0, 0];
-    for (let query = 0; query < n; query++)
-        for (let key = 0; key < n; key++) {
-            const by = Math.abs(shares(1, query, key) - shares(0, query, key));
-            if (by > 0) changed++;
-            most = Math.max(most, by);
-        }
-    if (changed === 0) {
-        const why = scheme === 'alibi' ? ' ALiBi knows distances alone, and this order keeps them.' : '';
-        const moved = order.every((i, at) => i === at)
-            ? 'The sentence reads as before.'
-            : `Only rows and columns have moved.${why}`;
-        return `All ${n * n} numbers are the same, bit for bit. ${moved}`;
-    }
-    return `${changed} of ${n * n} numbers have changed, the largest by ${brief(most, 3)}.`;
+    const all = order.flatMap((query) => order.map((key) => Math.abs(shares(1, query, key) - shares(0, query, key))));
+    const changed = all.filter((by) => by > 0);
+    if (changed.length > 0)
+        return `${changed.length} of ${all.length} numbers have changed, the largest by ${brief(Math.max(...changed), 3)}.`;
+    const why = scheme === 'alibi' ? ' ALiBi knows distances alone, and this order keeps them.' : '';
+    const still = order.every((i, at) => i === at);
+    const moved = still ? 'The sentence reads as before.' : `Only rows and columns have moved.${why}`;
+    return `All ${all.length} numbers are the same, bit for bit. ${moved}`;
 }
 
 /** The words as tiles in a row that are dragged, or moved by arrow keys. */
@@ -164,8 +147,7 @@ class Tiles {
     /** @param {string} word @param {number} i */
     #tile(word, i) {
         const button = h('button.word', { type: 'button', 'aria-describedby': 'words-help' }, word);
-        const far = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
-        keys(button, far, (by) => this.#move(i, this.order.indexOf(i) + by, true));
+        keys(button, ALONG, (by) => this.#move(i, this.order.indexOf(i) + by, true));
         drag(button, {
             move: (event) => this.#move(i, this.#nearest(event), false),
             end: () => this.change(this.order, true),
@@ -214,114 +196,89 @@ function panel(body) {
     };
 }
 
-/** The vectors that the page made, to be looked at. */
-function vectors() {
-    const out = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Word vectors' });
-    const element = h('details.source', h('summary', 'The word vectors'), out);
-    /** @param {string[]} words @param {string} seed */
-    const show = (words, seed) =>
-        out.replaceChildren(
-            grid(
-                {},
-                `Numbers of a hash of each word and seed ${seed}; no model made them`,
-                [],
-                words.flatMap((word) =>
-                    ['query', 'key'].map((role) =>
-                        h('tr', [
-                            h('th', { scope: 'row' }, `${word}, ${role}`),
-                            ...vector(word, role, seed).map((number) => h('td', digits(number, 'float64'))),
-                        ]),
-                    ),
-                ),
-            ),
-        );
-    return { element, show };
-}
-
-function questions() {
-    return exercises(
-        [
-            {
-                question: '“man bites dog” without positions: what share of its attention does dog give to man?',
-                answer: () => answerOf(USUAL.s, 'none', 0, 2),
-            },
-            {
-                question: 'Type “so so so”. Without positions, what share does each word get?',
-                answer: () => answerOf('so so so', 'none', 0, 1),
-            },
-            {
-                question: 'The same three words with ALiBi: what share does the first give to the second?',
-                answer: () => answerOf('so so so', 'alibi', 2, 1),
-            },
-        ],
-        note(
-            'It is often said that attention without positions knows nothing of order. That holds while every word ' +
-                'sees every word. Under a causal mask the first word sees itself alone and the third sees three: ' +
-                'for “so so so” the shares are 1, then 1/2, then 1/3, and a decoder can learn positions from that (',
-            h('a', { href: 'https://arxiv.org/abs/2203.16634', rel: 'noreferrer' }, 'arXiv:2203.16634'),
-            '). Choose “earlier words” to see it.',
+/** The vectors that the page made, as a table. @param {string[]} words @param {string} seed */
+function vectors(words, seed) {
+    const rows = words.flatMap((word) =>
+        ['query', 'key'].map((role) =>
+            h('tr', [
+                h('th', { scope: 'row' }, `${word}, ${role}`),
+                vector(word, role, seed).map((number) => h('td', digits(number, 'float64'))),
+            ]),
         ),
     );
+    return grid({}, `Numbers of a hash of each word and seed ${seed}; no model made them`, [], rows);
 }
 
-/** The fields of the room. @param {(name: string, value: string | null, done: boolean) => void} set */
-function fieldsOf(set) {
-    const [sentence, seed] = fields([
-        ['sentence', 'text', `Up to ${WORDS_MAX} words.`],
-        ['seed', 'integer', 'Another seed, other word vectors.'],
-    ]);
-    return {
-        s: control(sentence, (value, done) => set('s', value || null, done)),
-        third: choice('third panel', ['rope', 'alibi'], (value, done) => set('third', value, done)),
-        sees: choice('each word sees', ['all words', 'earlier words'], (value, done) => set('sees', value, done)),
-        seed: control(seed, (value, done) => set('seed', value || null, done)),
-    };
-}
+/** @type {import('../parts/story.js').Exercise[]} */
+const ASKED = [
+    {
+        question: '“man bites dog” without positions: what share of its attention does dog give to man?',
+        answer: () => answerOf(SENTENCE, 'none', 0, 2),
+    },
+    {
+        question: 'Type “so so so”. Without positions, what share does each word get?',
+        answer: () => answerOf('so so so', 'none', 0, 1),
+    },
+    {
+        question: 'The same three words with ALiBi: what share does the first give to the second?',
+        answer: () => answerOf('so so so', 'alibi', 2, 1),
+    },
+];
 
 class Words extends Room {
-    /** @param {HTMLElement} host @param {Context} context */
-    constructor(host, context) {
-        super(context, USUAL);
-        this.host = host;
-        this.fields = fieldsOf((name, value, done) =>
-            this.set({ [name]: value, at: null, ...(name === 's' ? { to: null } : {}) }, done),
-        );
-        this.tiles = new Tiles((order, done) => {
-            const usual = orderOf('', order.length).join() === order.join();
-            this.place.set({ to: usual ? null : order.join(',') }, { step: done });
-            this.#load();
-        });
-        this.panels = [0, 1, 2].map((i) => panel(() => this.#body(this.#state().schemes[i])));
-        this.readout = new Readout();
-        this.made = vectors();
-        /** @private @type {Shares[]} */ this.shares = [];
-        /** The state whose shares are shown. @private */ this.shown = '';
-        /** Of which state they are, and the scores of each panel. @private */
-        this.scores = { of: '', found: /** @type {Awaited<ReturnType<typeof scores>>[]} */ ([]) };
-        /** @private */ this.questions = this.asks(this.fail, { patient: true });
-        /** @private */ this.reasons = this.asks(this.fail, { patient: true });
-        this.panels.forEach(({ maps }) => this.#follow(maps));
-        host.replaceChildren(
-            story('Words: why positions exist', WORDS, this.resources('attention', 'sinusoidal')),
-            ...this.#layout(),
-            questions(),
-        );
-        this.update();
-    }
+    usual = { s: SENTENCE, third: 'rope', sees: 'all words', seed: SEED };
+    fields = [
+        this.control(['sentence', 'text', `Up to ${WORDS_MAX} words.`], 's', { at: null, to: null }),
+        this.control(['third panel', ['rope', 'alibi']], 'third', { at: null }),
+        this.control(['each word sees', ['all words', 'earlier words']], 'sees', { at: null }),
+    ];
+    tiles = new Tiles((order, done) => {
+        const usual = orderOf('', order.length).join() === order.join();
+        this.set({ to: usual ? null : order.join(',') }, done);
+    });
+    panels = [0, 1, 2].map((i) => panel(() => this.#body(this.#state().schemes[i])));
+    readout = new Readout();
+    made = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Word vectors' });
+    /** @private @type {Shares[]} */ shares = [];
+    /** The state whose shares are shown. @private */ shown = '';
+    /** Of which state they are, and the scores of each panel. @private */
+    scores = { of: '', found: /** @type {Awaited<ReturnType<typeof scores>>[]} */ ([]) };
+    /** @private */ questions = this.asks(undefined, { patient: true });
+    /** @private */ reasons = this.asks(undefined, { patient: true });
 
-    #layout() {
-        const { s, third, sees } = this.fields;
+    layout() {
+        for (const { maps } of this.panels) {
+            pointed(maps, 'data-pair', (pair) => this.#choose(pair));
+            keys(maps, ARROWS, (by) => this.#arrow(by));
+        }
         const help = 'Drag a word to another place, or choose it and press ← or →.';
         return [
+            this.story('Words: why positions exist', WORDS, 'attention', 'sinusoidal'),
             h('div.bench', [
-                h('div.panel.fields', s.element, third.element, sees.element),
+                h(
+                    'div.panel.fields',
+                    this.fields.map(({ element }) => element),
+                ),
                 this.tiles.element,
                 h('p.help.panel', { id: 'words-help' }, help),
             ]),
-            h('div.trio', ...this.panels.map(({ element }) => element)),
+            h(
+                'div.trio',
+                this.panels.map(({ element }) => element),
+            ),
             h('div.heat-foot', legend(scaleOf(-1, 1)).element, h('span.note', 'share of attention, and its change')),
             this.readout.element,
             this.#origin(),
+            exercises(
+                ASKED,
+                note(
+                    'It is often said that attention without positions knows nothing of order. That holds while every word ' +
+                        'sees every word. Under a causal mask the first word sees itself alone and the third sees three: ' +
+                        'for “so so so” the shares are 1, then 1/2, then 1/3, and a decoder can learn positions from that (',
+                    h('a', { href: 'https://arxiv.org/abs/2203.16634', rel: 'noreferrer' }, 'arXiv:2203.16634'),
+                    '). Choose “earlier words” to see it.',
+                ),
+            ),
         ];
     }
 
@@ -336,19 +293,20 @@ class Words extends Room {
                 h('code', 'POST /v1/rope/scores'),
                 '.',
             ]),
-            h('div.panel.fields', this.fields.seed.element),
-            this.made.element,
+            h('div.panel.fields', [
+                this.control(['seed', 'integer', 'Another seed, other word vectors.'], 'seed', { at: null }).element,
+            ]),
+            h('details.source', h('summary', 'The word vectors'), this.made),
         ]);
     }
 
     #state() {
-        const { place } = this;
         const words = split(this.get('s'));
         return {
             words,
-            order: read(words, orderOf(place.get('to'), words.length)),
+            order: read(words, orderOf(this.place.get('to'), words.length)),
             seed: this.get('seed'),
-            causal: place.get('sees') === 'earlier words',
+            causal: this.get('sees') === 'earlier words',
             schemes: /** @type {Scheme[]} */ (['none', 'sinusoidal', this.get('third')]),
         };
     }
@@ -359,9 +317,11 @@ class Words extends Room {
         return bodyOf(words, order, seed, scheme, causal);
     }
 
-    #load() {
+    load() {
         const state = this.#state();
         const { words, order, schemes } = state;
+        this.tiles.show(words, orderOf(this.place.get('to'), words.length));
+        this.made.replaceChildren(vectors(words, state.seed));
         void this.questions.ask(
             state,
             (signal) => Promise.all(schemes.map((scheme) => attention(this.#body(scheme), order, signal))),
@@ -379,7 +339,7 @@ class Words extends Room {
         const { words, schemes } = this.#state();
         const at = this.place.get('at');
         const [query, key] = at.split(',').map(Number);
-        for (const cell of this.host.querySelectorAll('[data-pair]'))
+        for (const cell of this.panels.flatMap(({ maps }) => [...maps.querySelectorAll('[data-pair]')]))
             cell.classList.toggle('at', cell.getAttribute('data-pair') === at);
         if (words[query] === undefined || words[key] === undefined || this.shares.length === 0)
             return this.readout.show(null);
@@ -411,15 +371,12 @@ class Words extends Room {
             return [];
         }
         const at = { query: order.indexOf(query), key: order.indexOf(key), width: CHANNELS };
-        const first = at.query * order.length;
-        return schemes.map((scheme, i) => [
-            `formula, ${NAMES[scheme]}`,
-            shareFormula(this.scores.found[i].slice(first, first + (causal ? at.query + 1 : order.length)), {
-                ...at,
-                slope: scheme === 'alibi' ? SLOPE : 0,
-                value: this.shares[i](1, query, key),
-            }),
-        ]);
+        const [first, seen] = [at.query * order.length, causal ? at.query + 1 : order.length];
+        return schemes.map((scheme, i) => {
+            const what = { ...at, slope: scheme === 'alibi' ? SLOPE : 0, value: this.shares[i](1, query, key) };
+            const formula = shareFormula(this.scores.found[i].slice(first, first + seen), what);
+            return [`formula, ${NAMES[scheme]}`, formula];
+        });
     }
 
     /** @param {string} pair */
@@ -429,30 +386,12 @@ class Words extends Room {
         this.#point();
     }
 
-    /** The pair of words follows the pointer and the arrow keys. @param {HTMLElement} maps */
-    #follow(maps) {
-        pointed(maps, 'data-pair', (pair) => this.#choose(pair));
-        const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-        keys(maps, steps, (by) => this.#arrow(by));
-    }
-
-    /** @param {number[]} by rows and columns */
-    #arrow(by) {
+    /** @param {number[]} by columns and rows */
+    #arrow([along, down]) {
         const last = this.#state().words.length - 1;
         const at = this.place.get('at');
-        const now = at === '' ? [0, 0] : at.split(',').map((n, i) => Number(n) + by[i]);
-        this.#choose(now.map((n) => Math.min(last, Math.max(0, n))).join(','));
-    }
-
-    update() {
-        const { words, seed } = this.#state();
-        this.fields.s.show(this.get('s'));
-        this.fields.third.show(this.get('third'));
-        this.fields.sees.show(this.get('sees'));
-        this.fields.seed.show(seed);
-        this.tiles.show(words, orderOf(this.place.get('to'), words.length));
-        this.made.show(words, seed);
-        this.#load();
+        const [query, key] = at === '' ? [-down, -along] : at.split(',').map(Number);
+        this.#choose([query + down, key + along].map((n) => Math.min(last, Math.max(0, n))).join(','));
     }
 }
 
