@@ -42,7 +42,7 @@ const BUSY_TRIES = 3;
 let lost = false;
 
 /** @param {number} ms */
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function watch() {
     for (let attempt = 0; lost; attempt++) {

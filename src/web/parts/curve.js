@@ -1,5 +1,5 @@
 // curve.js - series of numbers as curves, with axes.
-import { attribute, framed, fresh, h, svg } from './dom.js';
+import { attribute, fresh, h, painted, svg, unit } from './dom.js';
 import { tick } from './number.js';
 import { ALONG, keys } from './pointers.js';
 import { rounded, scale } from './scale.js';
@@ -54,6 +54,20 @@ function ticks(axis, most, log) {
     return powers.filter((_, i) => i % skip === 0);
 }
 
+/** The axis below a picture. @param {import('./scale.js').Scale} x @param {number[]} values @param {number[]} place from, to
+ * and where below @param {string} name */
+export const below = (x, values, [from, to, floor], name) =>
+    svg('g.axes', { 'aria-hidden': 'true' }, [
+        values.map((value) =>
+            svg('g', { transform: `translate(${x(value)} ${floor})` }, [
+                svg('line', { y2: 5 }),
+                svg('text', { y: 5, dy: '1em', 'text-anchor': 'middle' }, tick(value)),
+            ]),
+        ),
+        svg('line', { x1: from, x2: to, y1: floor, y2: floor }),
+        svg('text', { x: to, y: floor, dy: '2.75em', 'text-anchor': 'end' }, name && `${name} →`),
+    ]);
+
 export class Curve {
     /** @param {Options} options */
     constructor(options) {
@@ -62,8 +76,6 @@ export class Curve {
         /** @type {number | null} */ this.cursor = null;
         this.x = scale([0, 1], [0, 1]);
         this.y = this.x;
-        /** @private */ this.right = MARGIN.right;
-        this.draw = framed(() => this.#paint());
         const id = fresh('curve');
         this.title = svg('title', { id }, options.name);
         this.picture = svg('svg.curve', {
@@ -74,9 +86,10 @@ export class Curve {
         this.key = h('ul.key');
         /** @private */ this.table = seriesTable(options.name, () => this.series);
         this.element = h('div.curves', this.picture, this.key, !options.tabled && this.table.element);
-        this.picture.style.setProperty('height', `${options.height ?? HEIGHT}px`);
-        /** @private */ this.sizes = new ResizeObserver(() => this.draw());
-        this.sizes.observe(this.picture);
+        this.picture.style.setProperty('height', `${(options.height ?? HEIGHT) / 16}rem`);
+        const { draw, stop } = painted(this.picture, () => this.#paint());
+        this.draw = draw;
+        this.stop = stop;
         if (options.onCursor) this.#listen();
     }
 
@@ -94,10 +107,6 @@ export class Curve {
     mark(index) {
         this.cursor = index;
         this.draw();
-    }
-
-    stop() {
-        this.sizes.disconnect();
     }
 
     #listen() {
@@ -125,63 +134,52 @@ export class Curve {
         const width = this.picture.clientWidth;
         const height = this.picture.clientHeight;
         if (width === 0) return;
-        const { top, bottom, left } = MARGIN;
-        const { xLog, yLog, yRange } = this.options;
-        const named = this.series.length > 1 && width >= ENDS.from;
+        const size = unit();
+        const { xLog, yLog, yRange, xName = '', yName = '' } = this.options;
+        const named = this.series.length > 1 && width >= ENDS.from * size;
         const longest = Math.max(0, ...this.series.map(({ name }) => name.length));
-        this.right = MARGIN.right + (named ? ENDS.gap + ENDS.letter * longest : 0);
-        const { right } = this;
+        const right = width - (MARGIN.right + (named ? ENDS.gap + ENDS.letter * longest : 0)) * size;
+        const [left, floor] = [MARGIN.left * size, height - MARGIN.bottom * size];
         const xs = this.series.map(({ x, y }) => x ?? [0, Math.max(1, y.length - 1)]);
         const [logX, logY] = [xLog === true, yLog === true];
         const ys = this.series.map(({ y }) => y);
-        this.x = scale(range(xs, logX), [left, width - right], logX);
-        this.y = scale(yRange ?? rounded(range(ys, logY), logY), [height - bottom, top], logY);
+        this.x = scale(range(xs, logX), [left, right], logX);
+        this.y = scale(yRange ?? rounded(range(ys, logY), logY), [floor, MARGIN.top], logY);
         attribute(this.picture, { viewBox: `0 0 ${width} ${height}` });
+        const rows = ticks(this.y, Math.max(2, height / (45 * size)), yLog);
+        const columns = ticks(this.x, Math.max(2, width / (90 * size)), xLog);
         const shown = [
             this.title,
             ...(this.options.under ? [svg('g.under', this.options.under(this))] : []),
-            this.#axes(width, height),
+            svg('g.axes', { 'aria-hidden': 'true' }, [
+                rows.map((value) => [
+                    svg('line.grid', { x1: left, x2: right, y1: this.y(value), y2: this.y(value) }),
+                    svg(
+                        'text',
+                        { x: left - 7 * size, y: this.y(value), dy: '0.32em', 'text-anchor': 'end' },
+                        tick(value),
+                    ),
+                ]),
+                svg('text', { x: 0, y: height - 4 }, yName && `↑ ${yName}`),
+            ]),
+            below(this.x, columns, [left, right, floor], xName),
             ...this.series.map((one, i) => this.#line(one, i)),
-            named && this.#ends(width - right, height - bottom),
-            this.#marks(height),
+            named && this.#ends(right, floor, size),
+            this.#marks(floor),
         ];
         this.picture.replaceChildren(...shown.filter((each) => each !== false));
     }
 
-    /** @param {number} width @param {number} height */
-    #axes(width, height) {
-        const { bottom, left } = MARGIN;
-        const { right } = this;
-        const { xName = '', yName = '', xLog, yLog } = this.options;
-        const floor = height - bottom;
-        return svg('g.axes', { 'aria-hidden': 'true' }, [
-            ticks(this.y, Math.max(2, height / 45), yLog).map((value) =>
-                svg('g', { transform: `translate(0 ${this.y(value)})` }, [
-                    svg('line.grid', { x1: left, x2: width - right }),
-                    svg('text', { x: left - 7, dy: '0.32em', 'text-anchor': 'end' }, tick(value)),
-                ]),
-            ),
-            ticks(this.x, Math.max(2, width / 90), xLog).map((value) =>
-                svg('g', { transform: `translate(${this.x(value)} ${floor})` }, [
-                    svg('line', { y2: 5 }),
-                    svg('text', { y: 18, 'text-anchor': 'middle' }, tick(value)),
-                ]),
-            ),
-            svg('line', { x1: left, x2: width - right, y1: floor, y2: floor }),
-            svg('text', { x: width - right, y: height - 4, 'text-anchor': 'end' }, xName && `${xName} →`),
-            svg('text', { x: 0, y: height - 4 }, yName && `↑ ${yName}`),
-        ]);
-    }
-
-    /** The name of each series beside its last point, those of near points apart. @param {number} x @param {number} floor */
-    #ends(x, floor) {
+    /** The name of each series beside its last point, those of near points apart.
+     * @param {number} x @param {number} floor @param {number} size of letters */
+    #ends(x, floor, size) {
         const last = this.series.map(({ y }, i) => ({ i, at: this.y(y[y.length - 1]) }));
         const seen = last.filter(({ at }) => Number.isFinite(at)).sort((a, b) => a.at - b.at);
         let free = MARGIN.top;
         const places = seen.map(({ i, at }, n) => {
-            const most = floor - (seen.length - 1 - n) * ENDS.line;
+            const most = floor - (seen.length - 1 - n) * ENDS.line * size;
             const y = Math.min(most, Math.max(at, free));
-            free = y + ENDS.line;
+            free = y + ENDS.line * size;
             return { i, at, y };
         });
         return svg('g.ends', { 'aria-hidden': 'true' }, [
@@ -242,13 +240,13 @@ export class Curve {
         return `M${ends.join('L')}`;
     }
 
-    /** @param {number} height */
-    #marks(height) {
+    /** @param {number} floor */
+    #marks(floor) {
         const i = this.cursor;
         if (i === null || this.series.length === 0) return svg('g');
         const x = this.x(this.series[0].x ? this.series[0].x[i] : i);
         return svg('g.cursor', [
-            svg('line', { x1: x, x2: x, y1: MARGIN.top, y2: height - MARGIN.bottom }),
+            svg('line', { x1: x, x2: x, y1: MARGIN.top, y2: floor }),
             this.series.map(
                 (one, k) =>
                     Number.isFinite(this.y(one.y[i])) &&

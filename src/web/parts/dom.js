@@ -64,14 +64,21 @@ export function fresh(prefix = 'e') {
     return `${prefix}${ids}`;
 }
 
-/** Calls f once per animation frame, however often the result is called. @param {() => void} f */
-export function framed(f) {
+/** How much larger letters are than browsers have them: what is drawn in pixels around letters grows with them. */
+export const unit = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
+/** Paints an element once per animation frame, when `draw` is called or its size has changed.
+ * @param {Element} element @param {() => void} paint */
+export function painted(element, paint) {
     let due = 0;
-    return () => {
+    const draw = () => {
         if (due === 0)
             due = requestAnimationFrame(() => {
                 due = 0;
-                f();
+                paint();
             });
     };
+    const sizes = new ResizeObserver(draw);
+    sizes.observe(element);
+    return { draw, stop: () => sizes.disconnect() };
 }

@@ -3,7 +3,7 @@
 // Where a pixel covers several cells it shows the least and the greatest of them as a fine chequer, never one of them
 // alone, and the caption says how many it covers. More than is read is the service's own figure, pooled there.
 import { Chunks, bounds } from './chunks.js';
-import { framed, h } from './dom.js';
+import { h, painted, unit } from './dom.js';
 import { legend } from './legend.js';
 import { digits } from './number.js';
 import { painter, scaleOf } from './palette.js';
@@ -60,17 +60,18 @@ export class Heatmap {
         this.window = whole(options.matrix);
         /** @type {Cell | null} */ this.cursor = null;
         this.margin = options.bare ? BARE : MARGIN;
-        this.draw = framed(() => this.#paint());
-        const failed = options.onError ?? (() => undefined);
-        this.chunks = new Chunks(options.matrix, () => this.#arrived(), failed);
-        /** @private */ this.overview = options.matrix.pool && new Overview(options.matrix.pool, this.draw, failed);
-        if (!options.bounds && options.matrix.rows > this.chunks.high) void this.#ends().catch(failed);
         this.canvas = h('canvas.heatmap', {
             tabindex: 0,
             role: 'application',
             'aria-roledescription': 'heatmap',
             'aria-label': `${options.name}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`,
         });
+        /** @private */ this.painted = painted(this.canvas, () => this.#paint());
+        this.draw = this.painted.draw;
+        const failed = options.onError ?? (() => undefined);
+        this.chunks = new Chunks(options.matrix, () => this.#arrived(), failed);
+        /** @private */ this.overview = options.matrix.pool && new Overview(options.matrix.pool, this.draw, failed);
+        if (!options.bounds && options.matrix.rows > this.chunks.high) void this.#ends().catch(failed);
         this.legend = legend(scaleOf(0, 0), options.unit);
         this.legend.element.hidden = options.paint !== undefined;
         this.note = h('p.note');
@@ -81,8 +82,6 @@ export class Heatmap {
             !options.bare && h('div.heat-foot', this.legend.element, this.note, this.#buttons()),
         ]);
         /** @private */ this.texels = new OffscreenCanvas(1, 1);
-        /** @private */ this.sizes = new ResizeObserver(() => this.draw());
-        this.sizes.observe(this.canvas);
         /** @private */ this.theme = matchMedia('(prefers-color-scheme: dark)');
         this.theme.addEventListener('change', this.draw);
         if (options.height) this.canvas.style.setProperty('height', `${options.height}px`);
@@ -136,7 +135,7 @@ export class Heatmap {
     stop() {
         this.chunks.stop();
         this.overview?.stop();
-        this.sizes.disconnect();
+        this.painted.stop();
         this.theme.removeEventListener('change', this.draw);
     }
 
@@ -166,18 +165,14 @@ export class Heatmap {
         return large(this.window, this.matrix);
     }
 
-    get #unit() {
-        return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
-    }
-
     /** The part of the canvas that shows the matrix, in CSS pixels. */
     get #area() {
         const { clientWidth, clientHeight } = this.canvas;
         const { top, right, bottom, left } = this.margin;
-        const unit = this.#unit;
-        const width = Math.max(1, clientWidth - (left + right) * unit);
-        const height = Math.max(1, clientHeight - (top + bottom) * unit);
-        return { left: left * unit, top: top * unit, width, height };
+        const size = unit();
+        const width = Math.max(1, clientWidth - (left + right) * size);
+        const height = Math.max(1, clientHeight - (top + bottom) * size);
+        return { left: left * size, top: top * size, width, height };
     }
 
     /** Where a place of the matrix is drawn. @param {number} row @param {number} column */
@@ -407,23 +402,23 @@ export class Heatmap {
         const { left, top, width, height } = this.#area;
         const { row, rows, column, columns } = this.window;
         const { rowLabel = String, columnLabel = String, rowName = 'row', columnName = 'column' } = this.options;
-        const unit = this.#unit;
-        context.font = `${12 * unit}px ${ink(this.canvas, '--font')}`;
+        const size = unit();
+        context.font = `${12 * size}px ${ink(this.canvas, '--font')}`;
         context.fillStyle = ink(this.canvas, '--soft');
         context.strokeStyle = ink(this.canvas, '--line');
         context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
         context.textAlign = 'right';
         context.textBaseline = 'middle';
-        for (const tick of ticks(row, rows, height / (40 * unit)))
+        for (const tick of ticks(row, rows, height / (40 * size)))
             context.fillText(rowLabel(tick), left - 6, this.#spot(tick + 0.5, 0).y, left - 8);
         context.textAlign = 'center';
         context.textBaseline = 'top';
-        for (const tick of ticks(column, columns, width / (TICK_EVERY * unit)))
+        for (const tick of ticks(column, columns, width / (TICK_EVERY * size)))
             context.fillText(columnLabel(tick), this.#spot(0, tick + 0.5).x, top + height + 5);
         context.textAlign = 'right';
-        context.fillText(`${columnName} →`, left + width, top + height + 20 * unit);
+        context.fillText(`${columnName} →`, left + width, top + height + 20 * size);
         context.textAlign = 'left';
-        context.fillText(`↓ ${rowName}`, 0, top + height + 20 * unit);
+        context.fillText(`↓ ${rowName}`, 0, top + height + 20 * size);
     }
 
     /** @param {CanvasRenderingContext2D} context */

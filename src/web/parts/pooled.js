@@ -1,5 +1,6 @@
 // pooled.js - a matrix too large to be read, as the service's own figure of it: the least and the greatest of each pixel.
-import { address, request } from './api.js';
+import { address, pause, request } from './api.js';
+import { Latest } from './latest.js';
 import { positionsOf } from './positions.js';
 
 /** @import { Window } from './view.js' */
@@ -72,41 +73,31 @@ export class Overview {
     constructor(ask, arrived, failed) {
         /** @private */ this.ask = ask;
         /** @private */ this.arrived = arrived;
-        /** @private */ this.failed = failed;
-        /** @private */ this.asked = new AbortController();
-        /** @private */ this.timer = 0;
-        /** @private */ this.key = '';
+        /** @private */ this.latest = new Latest((error) => error !== null && failed(error));
+        /** @private */ this.begun = false;
         /** @type {Pooled | null} */ this.held = null;
     }
 
     /** @param {Window} window @param {number} width @param {number} height of its picture, in pixels */
     want({ row, rows, column, columns }, width, height) {
-        const key = [Math.floor(row), Math.ceil(row + rows), Math.round(width), Math.round(height)].join();
-        if (key === this.key) return;
-        const first = this.key === '';
-        this.stop();
-        this.key = key;
         const window = { row, rows, column, columns };
-        this.timer = globalThis.setTimeout(() => void this.#load(window, width, height), first ? 0 : STILL_MS);
-    }
-
-    /** @param {Window} window @param {number} width @param {number} height */
-    async #load(window, width, height) {
-        this.asked = new AbortController();
-        const { signal } = this.asked;
-        try {
-            const found = await this.ask(window, width, height, signal);
-            if (signal.aborted) return;
-            this.held = found;
-            this.arrived();
-        } catch (error) {
-            if (!signal.aborted) this.failed(error);
-        }
+        const still = this.begun ? STILL_MS : 0;
+        this.begun = true;
+        void this.latest.ask(
+            [Math.floor(row), Math.ceil(row + rows), Math.round(width), Math.round(height)],
+            async (signal) => {
+                await pause(still);
+                signal.throwIfAborted();
+                return this.ask(window, width, height, signal);
+            },
+            (found) => {
+                this.held = found;
+                this.arrived();
+            },
+        );
     }
 
     stop() {
-        clearTimeout(this.timer);
-        this.asked.abort();
-        this.key = '';
+        this.latest.stop();
     }
 }

@@ -36,11 +36,7 @@ export class Tensor {
     /** Elements [first, first + count), in the order of memory. @param {number} first @param {number} count
      * @param {AbortSignal} [signal] @returns {Promise<Numbers>} */
     async elements(first, count, signal) {
-        const from = this.start + first * this.kind.bytes;
-        const bytes = count * this.kind.bytes;
-        if (from + bytes <= this.head.byteLength || this.more === undefined)
-            return this.kind.view(this.head.slice(from, from + bytes));
-        return this.kind.view(await this.more(from, bytes, signal));
+        return this.kind.view(await this.bytes(first, count, signal));
     }
 
     /** @param {number} first @param {number} count @param {AbortSignal} [signal] */
@@ -48,12 +44,11 @@ export class Tensor {
         return this.elements(first * this.columns, count * this.columns, signal);
     }
 
-    /** Its elements as they are stored. */
-    async bytes() {
-        const size = this.length * this.kind.bytes;
-        if (this.start + size <= this.head.byteLength || this.more === undefined)
-            return this.head.slice(this.start, this.start + size);
-        return this.more(this.start, size);
+    /** The same as they are stored. @param {number} [first] @param {number} [count] @param {AbortSignal} [signal] */
+    async bytes(first = 0, count = this.length, signal) {
+        const [from, size] = [this.start + first * this.kind.bytes, count * this.kind.bytes];
+        if (from + size <= this.head.byteLength || this.more === undefined) return this.head.slice(from, from + size);
+        return this.more(from, size, signal);
     }
 
     /** @param {AbortSignal} [signal] */

@@ -101,9 +101,11 @@ class Any extends Room {
             picker,
             split(
                 [this.controls.element],
-                h('h1.lead', summary),
-                h('details.source', h('summary', 'Formula and source'), h('p.code', formula), h('p', source)),
-                this.picture,
+                h('div', [
+                    h('h1.lead', summary),
+                    h('details.source', h('summary', 'Formula and source'), h('p.code', formula), h('p', source)),
+                    this.picture,
+                ]),
             ),
         ];
     }

@@ -182,8 +182,7 @@ class Axes extends Room {
             split(
                 [model.element, this.fields.element],
                 this.section('tokens', 'Tokens and their positions', { first: true, source: positions }, [
-                    this.sequence.element,
-                    this.readout.element,
+                    h('div.pair-of-pictures', this.sequence.element, this.readout.element),
                 ]),
                 this.section('pairs', 'Which axis turns which pair', { source: pairs }, this.dials.element),
             ),

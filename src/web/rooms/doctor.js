@@ -121,8 +121,8 @@ async function differences(upload, right, signal) {
 /** Values as an address has them. @param {object} values @returns {Values} */
 const texts = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 
-/** @param {import('../parts/listing.js').Parameter[]} parameters */
-const hasModel = (parameters) => parameters.some(({ name }) => name === 'model');
+/** @param {Resource} table */
+const hasModel = ({ parameters }) => parameters.some(({ name }) => name === 'model');
 
 /** @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} [signal] @returns {Promise<Report>} */
 const verify = async (upload, encoding, values, signal) =>
@@ -169,9 +169,13 @@ class Doctor extends Room {
         this.set({ encoding: value === BY_FILE ? null : value }),
     );
     model = picker((name) => void this.#choose(name).catch(this.fail), {
-        encodings: Object.values(this.claims).flatMap(({ parameters, encoding }) =>
-            hasModel(parameters) ? [encoding] : [],
-        ),
+        encodings: [
+            ...new Set(
+                Object.values(this.claims)
+                    .filter(hasModel)
+                    .map(({ encoding }) => encoding),
+            ),
+        ],
     });
     config = configBox((resolved) => this.#adopt(resolved));
     ask = this.asks((error) => {
@@ -234,14 +238,14 @@ class Doctor extends Room {
     /** The first table of an encoding that a model has. @param {string} encoding */
     #kindOf(encoding) {
         const of = Object.entries(this.claims).filter(([, table]) => table.encoding === encoding);
-        return of.find(([, { parameters }]) => hasModel(parameters))?.[0];
+        return of.find(([, table]) => hasModel(table))?.[0];
     }
 
     /** A model is claimed, and with it the encoding that it has. @param {string} name */
     async #choose(name) {
         const model = (await models()).find((each) => each.name === name);
-        const { encoding, parameters } = this.claims[this.#kind];
-        const fits = model === undefined || (model.encoding === encoding && hasModel(parameters));
+        const table = this.claims[this.#kind];
+        const fits = model === undefined || (model.encoding === table.encoding && hasModel(table));
         this.set({ model: name || null, ...(fits ? {} : { encoding: this.#kindOf(model.encoding) ?? null }) });
     }
 
@@ -317,7 +321,7 @@ class Doctor extends Room {
 
     /** @param {string} [kind] @returns {Values} */
     #values(kind = this.#kind) {
-        const model = hasModel(this.claims[kind].parameters) ? ['model'] : [];
+        const model = hasModel(this.claims[kind]) ? ['model'] : [];
         const names = [...model, ...this.#names(kind)];
         return this.chosen(names);
     }

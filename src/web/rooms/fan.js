@@ -1,5 +1,6 @@
 // fan.js - sines of several pairs over one stretch of positions, which a drag stretches.
-import { framed, h, svg } from '../parts/dom.js';
+import { attribute, h, painted, svg, unit } from '../parts/dom.js';
+import { below } from '../parts/curve.js';
 import { brief } from '../parts/number.js';
 import { drag, keys } from '../parts/pointers.js';
 import { scale } from '../parts/scale.js';
@@ -8,9 +9,9 @@ import { seriesTable } from '../parts/table.js';
 const ROW = 40;
 const LEFT = 132;
 const RIGHT = 14;
-const FOOT = 34;
-export const LEAST = 0.5;
-export const MOST = 1e6;
+const FOOT = 38;
+const LEAST = 0.5;
+const MOST = 1e6;
 const STEP = 1.08;
 const [MORE, LESS] = [STEP, 1 / STEP];
 const STEPS = { ArrowRight: MORE, ArrowUp: MORE, ArrowLeft: LESS, ArrowDown: LESS, PageUp: 2, PageDown: 1 / 2 };
@@ -40,22 +41,18 @@ export class Fan {
         });
         /** @private */ this.note = h('p.note', { role: 'status' });
         this.element = h('div', this.picture, this.note, this.table.element);
-        this.draw = framed(() => this.#paint());
-        /** @private */ this.sizes = new ResizeObserver(() => this.draw());
-        this.sizes.observe(this.picture);
+        const { draw, stop } = painted(this.picture, () => this.#paint());
+        /** @private */ this.draw = draw;
+        this.stop = stop;
         this.#listen();
-    }
-
-    stop() {
-        this.sizes.disconnect();
     }
 
     /** @param {Stretch} stretch @param {number} mark the position of the cursor */
     look(stretch, mark) {
         this.stretch = stretch;
         this.mark = mark;
-        this.picture.setAttribute('aria-valuenow', String(stretch.to));
-        this.picture.setAttribute('aria-valuetext', `positions ${brief(stretch.from)} to ${brief(stretch.to)}`);
+        const told = `positions ${brief(stretch.from)} to ${brief(stretch.to)}`;
+        attribute(this.picture, { 'aria-valuenow': stretch.to, 'aria-valuetext': told });
         this.draw();
     }
 
@@ -86,8 +83,8 @@ export class Fan {
     #listen() {
         const { picture } = this;
         const share = /** @param {PointerEvent} event */ (event) =>
-            (event.clientX - picture.getBoundingClientRect().left - LEFT) /
-            Math.max(1, picture.clientWidth - LEFT - RIGHT);
+            (event.clientX - picture.getBoundingClientRect().left - LEFT * unit()) /
+            Math.max(1, picture.clientWidth - LEFT * unit() - RIGHT);
         let held = 0;
         drag(picture, {
             begin: (event) => {
@@ -107,28 +104,21 @@ export class Fan {
         const width = this.picture.clientWidth;
         const { rows } = this.waves;
         if (width === 0 || rows.length === 0) return;
-        const height = rows.length * ROW + FOOT;
+        const size = unit();
+        const left = LEFT * size;
+        const height = rows.length * ROW + FOOT * size;
         const { from, to } = this.stretch;
-        const x = scale([from, to], [0, width - LEFT - RIGHT]);
+        const x = scale([from, to], [0, width - left - RIGHT]);
         this.picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
         this.picture.style.setProperty('height', `${height}px`);
-        const inner = { x: LEFT, y: 0, width: width - LEFT - RIGHT, height: rows.length * ROW };
+        const inner = { x: left, y: 0, width: width - left - RIGHT, height: rows.length * ROW };
         this.picture.replaceChildren(
             ...rows.map(({ pair, wavelength }, i) =>
                 svg('text', { x: 0, y: (i + 0.5) * ROW, dy: '0.35em' }, `pair ${pair} · ${brief(wavelength)}`),
             ),
             svg('svg', inner, [rows.map((row, i) => this.#wave(row, i, x)), this.#cursor(x, inner.height)]),
-            svg('g.axes', { transform: `translate(${LEFT} ${inner.height})` }, [
-                svg('line', { x2: inner.width }),
-                x
-                    .ticks(Math.max(2, inner.width / 100))
-                    .map((tick) =>
-                        svg('g', { transform: `translate(${x(tick)} 0)` }, [
-                            svg('line', { y2: 5 }),
-                            svg('text', { y: 18, 'text-anchor': 'middle' }, brief(tick)),
-                        ]),
-                    ),
-                svg('text', { x: inner.width, y: 32, 'text-anchor': 'end' }, 'position →'),
+            svg('g', { transform: `translate(${left} 0)` }, [
+                below(x, x.ticks(Math.max(2, inner.width / (100 * size))), [0, inner.width, inner.height], 'position'),
             ]),
         );
     }

@@ -19,7 +19,7 @@ const HEADS = ['layers', 'scheme', 'rotates', 'theta', 'window', 'scaling', 'att
 
 const WORDS = [
     'Not every layer of a model sees positions in the same way: some rotate all pairs, some a part of them, and some not at all (NoPE).',
-    'Each lane is a layer, the first at the top; lanes of one colour have the same parameters.',
+    'Each lane is a layer, the first at the left; lanes of one colour have the same parameters, and a short one sees a part of the text alone.',
 ];
 
 /** The first of these keys that a configuration has. @param {Record<string, any>} config @param {string[]} names */
@@ -34,8 +34,9 @@ function windowOf({ layer_type, encoding }, config) {
     return chunk === undefined ? 'all' : `chunks of ${brief(chunk)}`;
 }
 
-/** Which layers, in words: 3, 7, 11 … @param {number[]} indices */
-const listed = (indices) => (indices.length > 12 ? [...indices.slice(0, 3), '…', indices.at(-1)] : indices).join(', ');
+/** Which layers, in words: 3, 7, 11 … @param {number[]} indices @param {number} most */
+const listed = (indices, most) =>
+    (indices.length > most ? [...indices.slice(0, 3), '…', indices.at(-1)] : indices).join(', ');
 
 /** @param {Record<string, any>} parameters */
 function rotated({ rotary_dim, head_dim }) {
@@ -49,7 +50,7 @@ const scaling = ({ rope_type, factor }) =>
 
 /** The row of a kind of layers. @param {Model['kinds'][number]} kind @param {number} i */
 function rowOf({ encoding, indices, parameters, window, factor }, i) {
-    const which = indices.length === 0 ? 'all' : `${indices.length}: ${listed(indices)}`;
+    const which = indices.length === 0 ? 'all' : `${indices.length}: ${listed(indices, 6)}`;
     const { rope_theta } = /** @type {Record<string, any>} */ (parameters);
     const theta = rope_theta === undefined ? '–' : brief(rope_theta);
     const cells = [SCHEMES[encoding] ?? encoding, rotated(parameters), theta, window, scaling(parameters), factor];
@@ -70,8 +71,8 @@ function drawn({ title, count, kinds }) {
     const rows = kinds.map(rowOf);
     const lanes = layers.map(({ encoding, window, kind }, layer) => {
         const name = `layer ${layer}: ${SCHEMES[encoding] ?? encoding}, sees ${window}`;
-        const still = encoding === 'rope' ? '' : ' still';
-        return h('li', { class: `lane series-${kind % 8}${still}`, title: name, 'data-layer': layer });
+        const how = (encoding === 'rope' ? '' : ' still') + (window === 'all' ? '' : ' near');
+        return h('li', { class: `lane series-${kind % 8}${how}`, title: name, 'data-layer': layer });
     });
     const list = h('ol.lanes', { 'aria-label': `${whole} layers of ${title}` }, lanes);
     pointed(list, 'data-layer', (layer) => {
@@ -84,11 +85,11 @@ function drawn({ title, count, kinds }) {
     said.textContent =
         still.length === 0 || still.length === whole
             ? `${whole} layers.`
-            : `Of ${whole} layers, ${still.length} do not rotate: ${listed(still)}.`;
+            : `Of ${whole} layers, ${still.length} do not rotate: ${listed(still, 12)}.`;
     const table = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Layers of ${title}` }, [
         grid({ class: 'types-table' }, '', HEADS, rows),
     ]);
-    return h('section.model', { 'aria-label': title }, h('h2', title), said, h('div.strata', list, table));
+    return h('section.model', { 'aria-label': title }, h('h2', title), said, list, table);
 }
 
 class Models extends Room {

@@ -259,8 +259,7 @@ class Words extends Room {
                     'div.panel.fields',
                     this.fields.map(({ element }) => element),
                 ),
-                this.tiles.element,
-                h('p.help.panel', { id: 'words-help' }, help),
+                h('div', this.tiles.element, h('p.help.panel', { id: 'words-help' }, help)),
             ]),
             h(
                 'div.trio',

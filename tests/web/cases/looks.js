@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { folder, require } from '../bench.js';
 
 const CORE = process.argv.includes('core'); // which has six minutes: no pictures, and not the widest
-const WIDTHS = { light: CORE ? [360, 1280] : [360, 1280, 2560], dark: CORE ? [360] : [360, 1280, 2560] };
+const WIDTHS = { light: CORE ? [360, 768, 1280] : [360, 768, 1280, 2560], dark: CORE ? [360] : [360, 1280, 2560] };
 const WIDEST = 3840;
 const THEMES = ['light', 'dark'];
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -30,6 +30,18 @@ function shifted() {
     const observer = new PerformanceObserver(() => {});
     observer.observe({ type: 'layout-shift', buffered: true });
     return observer.takeRecords().reduce((sum, { value, hadRecentInput }) => sum + (hadRecentInput ? 0 : value), 0);
+}
+
+/** Runs in a page: the letters of drawings that lie over others, in pairs. */
+function crowded() {
+    const over = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return [...document.querySelectorAll('svg')].flatMap((picture) => {
+        const texts = [...picture.querySelectorAll('text')].filter((text) => text.textContent !== '');
+        const boxes = texts.map((text) => ({ text: text.textContent, box: text.getBoundingClientRect() }));
+        return boxes.flatMap((one, i) =>
+            boxes.slice(i + 1).flatMap((other) => (over(one.box, other.box) ? [`${one.text} and ${other.text}`] : [])),
+        );
+    });
 }
 
 /** Places that have a room's parts open, and more than its first state. */
@@ -113,12 +125,13 @@ export const cases = {
             list.map((each) => getComputedStyle(each).backgroundColor),
         );
         assert.equal(new Set(backgrounds).size, 2, backgrounds.join());
-        for (const room of ['', ...(CORE ? ['reach'] : await bench.rooms())]) {
+        for (const room of ['', ...(CORE ? ['reach', 'waves'] : await bench.rooms())]) {
             const large = await bench.page(`#/${room}`);
             await large.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'));
             await bench.settled(large);
             const wide = await large.evaluate(() => document.documentElement.scrollWidth);
             assert.ok(wide <= 1280, `#/${room} is ${wide} pixels wide`);
+            assert.deepEqual(await large.evaluate(crowded), [], `#/${room} has letters over letters`);
             await large.context().close();
         }
     },
