@@ -57,22 +57,17 @@ function hint({ schema, description = resolved(schema).description }) {
 
 /** @param {Parameter} parameter */
 function field(parameter) {
+    const { name, schema, required, example } = parameter;
     const id = fresh('field');
-    const choices = resolved(parameter.schema).enum;
+    const { enum: choices, default: preset } = resolved(schema);
     const input = h('input', {
-        id,
-        name: parameter.name,
-        value: text(parameter.example),
-        placeholder: text(resolved(parameter.schema).default),
-        required: parameter.required,
-        autocomplete: 'off',
-        spellcheck: 'false',
-        list: choices === undefined ? null : `${id}-choices`,
-        'aria-describedby': `${id}-hint`,
+        ...{ id, name, required, value: text(example), placeholder: text(preset) },
+        ...{ autocomplete: 'off', spellcheck: 'false', 'aria-describedby': `${id}-hint` },
+        list: choices && `${id}-choices`,
     });
     const options = choices?.map((choice) => h('option', { value: choice }));
     const element = h('div.field', [
-        h('label', { for: id }, parameter.name, parameter.required ? ' (required)' : ''),
+        h('label', { for: id }, name, required ? ' (required)' : ''),
         input,
         options && h('datalist', { id: `${id}-choices` }, options),
         h('small', { id: `${id}-hint` }, inline(hint(parameter))),
@@ -101,6 +96,9 @@ function membersOf(json) {
     return json === undefined ? [] : Object.entries(resolved(json.schema).properties ?? {});
 }
 
+/** A list of what is told under a heading. @param {string} title @param {Element[][]} rows */
+const told = (title, rows) => (rows.length === 0 ? null : h('div.told', h('h3', title), h('dl', rows)));
+
 /** What a body may hold, each member with its type. @param {Content} json */
 function members(json) {
     const { required = [] } = resolved(json.schema);
@@ -108,17 +106,17 @@ function members(json) {
         h('dt', h('code', name), ` ${kind(resolved(schema))}${required.includes(name) ? ', required' : ''}`),
         h('dd', inline(hint({ schema }))),
     ]);
-    return rows.length === 0 ? null : h('div.told', h('h3', 'Members'), h('dl', rows.flat()));
+    return told('Members', rows);
 }
 
 /** What may be answered. @param {Operation} operation */
 function answers({ responses }) {
     const rows = Object.entries(responses).map(([status, answer]) => {
         const { description, content: kinds = {} } = resolved(answer);
-        const media = Object.keys(kinds).join(', ');
-        return [h('dt', h('code', status), media === '' ? '' : ` ${media}`), h('dd', prose(description))];
+        const media = Object.keys(kinds).map((name, i) => (i === 0 ? ` ${name}` : `, ${name}`));
+        return [h('dt', h('code', status), media), h('dd', prose(description))];
     });
-    return h('div.told', h('h3', 'Answers'), h('dl', rows.flat()));
+    return told('Answers', rows);
 }
 
 /** The request that the form describes. @param {string} path @param {Field[]} fields @param {string | undefined} body */

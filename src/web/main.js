@@ -126,7 +126,9 @@ document.documentElement.classList.toggle('embed', embedded());
 nav.replaceChildren(
     ...rooms
         .slice(1)
-        .map(({ id, title, chapter = '' }) => h('a', { href: `#/${id}`, 'data-room': id }, h('small', chapter), title)),
+        .map(({ id, title, chapter }) =>
+            h('a', { href: `#/${id}`, 'data-room': id }, h('small', chapter && `${chapter} `), title),
+        ),
 );
 window.addEventListener('hashchange', () => void start());
 document.querySelector('.skip')?.addEventListener('click', (event) => {

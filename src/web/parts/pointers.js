@@ -1,4 +1,5 @@
 // pointers.js - hands and keys on a picture or a handle: point, drag, wheel, pinch, arrows.
+import { attribute } from './dom.js';
 
 /** places and distances are in CSS pixels of the element @typedef {{point: (x: number, y: number, done: boolean) =>
  * void, pan: (dx: number, dy: number) => void, zoom: (factor: number, x: number, y: number) => void, hover: (x:
@@ -97,6 +98,16 @@ export function keys(element, steps, act) {
         event.preventDefault();
         act(steps[key], /** @type {KeyboardEvent} */ (event));
     });
+}
+
+/** What is held and moved, or moved by keys, along an axis. @template T @template {Element} E @param {E} element
+ * @param {import('./dom.js').Attributes} named what it is called, and its ends @param {Record<string, T>} steps of keys
+ * @param {{key: (step: T) => void} & Parameters<typeof drag>[1]} acts */
+export function slider(element, named, steps, { key, ...acts }) {
+    attribute(element, { role: 'slider', tabindex: 0, ...named });
+    keys(element, steps, key);
+    drag(element, acts);
+    return element;
 }
 
 /** One of several that is pointed at, by an attribute that names it. @param {HTMLElement} list @param {string} name

@@ -2,7 +2,7 @@
 import { attribute, h, painted, svg, unit } from '../parts/dom.js';
 import { below } from '../parts/curve.js';
 import { brief } from '../parts/number.js';
-import { drag, keys } from '../parts/pointers.js';
+import { slider } from '../parts/pointers.js';
 import { scale } from '../parts/scale.js';
 import { seriesTable } from '../parts/table.js';
 
@@ -28,13 +28,7 @@ export class Fan {
         /** @private @type {Waves} */ this.waves = { x: [], rows: [] };
         /** @private @type {Stretch} */ this.stretch = { from: 0, to: 1 };
         /** @private */ this.mark = NaN;
-        this.picture = svg('svg.fan', {
-            role: 'slider',
-            tabindex: 0,
-            'aria-label': 'Last position of the fan',
-            'aria-valuemin': LEAST,
-            'aria-valuemax': MOST,
-        });
+        this.picture = svg('svg.fan');
         /** @private */ this.table = seriesTable('The fan, by position', () => {
             const { x, rows } = this.waves;
             return rows.map(({ pair, y }) => ({ name: `sine of pair ${pair}`, x, y }));
@@ -85,10 +79,13 @@ export class Fan {
         const share = /** @param {PointerEvent} event */ (event) =>
             (event.clientX - picture.getBoundingClientRect().left - LEFT * unit()) /
             Math.max(1, picture.clientWidth - LEFT * unit() - RIGHT);
+        const length = () => this.stretch.to - this.stretch.from;
         let held = 0;
-        drag(picture, {
+        const ends = { 'aria-label': 'Last position of the fan', 'aria-valuemin': LEAST, 'aria-valuemax': MOST };
+        slider(picture, ends, STEPS, {
+            key: (by) => this.#zoom(this.stretch.from + length() * by, true),
             begin: (event) => {
-                held = share(event) * (this.stretch.to - this.stretch.from);
+                held = share(event) * length();
                 return held > 0;
             },
             // The position that was taken hold of stays below the pointer.
@@ -97,7 +94,6 @@ export class Fan {
             },
             end: () => this.#zoom(this.stretch.to, true),
         });
-        keys(picture, STEPS, (by) => this.#zoom(this.stretch.from + (this.stretch.to - this.stretch.from) * by, true));
     }
 
     #paint() {

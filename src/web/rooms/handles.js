@@ -1,7 +1,7 @@
 // handles.js - lengths on a logarithmic axis of a curve, to be dragged or moved by keys.
-import { h } from '../parts/dom.js';
+import { attribute, h } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
-import { drag, keys } from '../parts/pointers.js';
+import { slider } from '../parts/pointers.js';
 
 const PARTS = 4;
 
@@ -40,19 +40,13 @@ export class Handles {
     }
 
     /** @param {Handle} handle @param {number} i */
-    #make(handle, i) {
-        const element = h('div.handle', {
-            role: 'slider',
-            tabindex: 0,
-            'aria-label': handle.name,
-            'aria-orientation': 'vertical',
-            'aria-valuemin': 1,
-            'aria-valuemax': 1e12,
-        });
-        const set = /** @param {number} value @param {boolean} done */ (value, done) =>
-            handle.change(Math.max(handle.least(), value), done);
+    #make({ name, least, change }, i) {
         const { picture } = this.curve;
-        drag(element, {
+        const set = /** @param {number} value @param {boolean} done */ (value, done) =>
+            change(Math.max(least(), value), done);
+        const ends = { 'aria-orientation': 'vertical', 'aria-valuemin': 1, 'aria-valuemax': 1e12 };
+        const element = slider(h('div.handle'), { 'aria-label': name, ...ends }, STEPS, {
+            key: (to) => set(to(this.values[i]), true),
             move: ({ clientY }) =>
                 set(round(this.curve.y.invert(clientY - picture.getBoundingClientRect().top)), false),
             end: () => set(this.values[i], true),
@@ -61,17 +55,15 @@ export class Handles {
         element.addEventListener('pointermove', (event) => {
             if (event.buttons === 0) picture.dispatchEvent(new PointerEvent('pointermove', event));
         });
-        keys(element, STEPS, (to) => set(to(this.values[i]), true));
         return element;
     }
 
     /** @param {number[]} values */
     show(values) {
         this.values = values;
-        this.elements.forEach((element, i) => {
-            element.setAttribute('aria-valuenow', String(values[i]));
-            element.setAttribute('aria-valuetext', `${brief(values[i])} tokens`);
-        });
+        this.elements.forEach((element, i) =>
+            attribute(element, { 'aria-valuenow': values[i], 'aria-valuetext': `${brief(values[i])} tokens` }),
+        );
         this.place();
     }
 

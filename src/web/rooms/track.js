@@ -1,27 +1,13 @@
 // track.js - two positions on an axis: a handle for each, and one that moves both.
-import { field, fresh, h } from '../parts/dom.js';
+import { attribute, field, fresh, h } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
-import { drag, keys } from '../parts/pointers.js';
+import { slider } from '../parts/pointers.js';
 
 /** @typedef {'m' | 'n' | 'both'} Which */
 
 const LEAST = 64;
 const TICKS = 8;
 const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
-
-/** A handle. @param {Which} which */
-const knob = (which) =>
-    h(
-        'div',
-        {
-            class: `knob knob-${which}`,
-            role: 'slider',
-            tabindex: 0,
-            'aria-label': which === 'both' ? 'move m and n together' : `position ${which}`,
-            'aria-valuemin': 0,
-        },
-        [h('span', which)],
-    );
 
 /** A field for a position. @param {'m' | 'n'} which @param {(to: number) => void} change */
 function fieldOf(which, change) {
@@ -46,12 +32,14 @@ export class Track {
         this.held = null;
         this.ticks = h('div.track-ticks', { 'aria-hidden': 'true' });
         this.knobs = /** @type {const} */ (['m', 'n', 'both']).map((which) => this.#handle(which));
-        this.line = h('div.track-line', this.ticks, ...this.knobs.map(({ element }) => element));
+        this.line = h(
+            'div.track-line',
+            this.ticks,
+            this.knobs.map(({ element }) => element),
+        );
         this.fields = [fieldOf('m', (to) => change(to, this.n, true)), fieldOf('n', (to) => change(this.m, to, true))];
-        this.element = h('div.track', [
-            this.line,
-            h('div.track-fields.panel', ...this.fields.map(({ element }) => element)),
-        ]);
+        const fields = this.fields.map(({ element }) => element);
+        this.element = h('div.track', this.line, h('div.track-fields.panel', fields));
     }
 
     /** Move one or both by a distance, never below 0. @param {Which} which @param {number} by @param {boolean} done */
@@ -73,9 +61,10 @@ export class Track {
 
     /** @param {Which} which */
     #handle(which) {
-        const element = knob(which);
-        keys(element, STEPS, (by) => this.#move(which, by, true));
-        drag(element, {
+        const name = which === 'both' ? 'move m and n together' : `position ${which}`;
+        const knob = h('div', { class: `knob knob-${which}` }, h('span', which));
+        const element = slider(knob, { 'aria-label': name, 'aria-valuemin': 0 }, STEPS, {
+            key: (by) => this.#move(which, by, true),
             begin: ({ clientX: x }) => {
                 this.held = { x, at: this.#value(which), step: this.top / this.line.clientWidth };
             },
@@ -117,11 +106,12 @@ export class Track {
         [this.m, this.n] = [m, n];
         this.#scale();
         for (const { which, element } of this.knobs) {
+            const both = which === 'both';
             element.style.setProperty('left', `${(100 * this.#least(which)) / this.top}%`);
-            if (which === 'both') element.style.setProperty('width', `${(100 * Math.abs(m - n)) / this.top}%`);
-            element.setAttribute('aria-valuemax', String(Math.max(this.top, m, n)));
-            element.setAttribute('aria-valuenow', String(this.#value(which)));
-            if (which === 'both') element.setAttribute('aria-valuetext', `m ${m}, n ${n}, distance ${m - n}`);
+            if (both) element.style.setProperty('width', `${(100 * Math.abs(m - n)) / this.top}%`);
+            const told = both ? `m ${m}, n ${n}, distance ${m - n}` : null;
+            const now = { 'aria-valuenow': this.#value(which), 'aria-valuemax': Math.max(this.top, m, n) };
+            attribute(element, { ...now, 'aria-valuetext': told });
         }
         for (const { which, input } of this.fields) input.value = String(this.#value(which));
     }
