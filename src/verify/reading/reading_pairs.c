@@ -51,18 +51,20 @@ pe_complex pe_reading_pair(const pe_reading_source *s, size_t token, size_t i)
 double pe_reading_phase(const pe_reading_source *s, size_t token, size_t i)
 {
     const pe_complex z = pe_reading_pair(s, token, i);
+    if (!s->lone)
+        return fabs(z.re) + fabs(z.im) > 0 ? pe_phase_of(z) : PE_NOWHERE;
     const double x = fmax(-1, fmin(1, (z.re + z.im) / s->amplitude));
-    if (s->lone)
-        return s->cosines ? acos(x) : asin(x);
-    return fabs(z.re) + fabs(z.im) > 0 ? pe_phase_of(z) : PE_NOWHERE;
+    return s->cosines ? acos(x) : asin(x);
 }
 
 /* A cosine is that of the opposite angle, too; a sine that of what is left to half a turn. */
 double pe_reading_off(const pe_reading_source *s, double phase, double angle)
 {
     const double off = pe_reading_wrap(phase - angle);
+    if (!s->lone)
+        return off;
     const double other = pe_reading_wrap((s->cosines ? 0 : PE_TURN / 2) - phase - angle);
-    return s->lone && fabs(other) < fabs(off) ? other : off;
+    return fabs(other) < fabs(off) ? other : off;
 }
 
 /* ---- amplitude ---- */
