@@ -192,13 +192,45 @@ static void find_amplitude(const pe_reading *r, pe_guess *guess)
     guess->fitted = true;
 }
 
-/* One law of the frequencies, and the amplitude. */
-static void find_laws(const pe_reading *r, pe_sequence *ladder, pe_guess *guess)
+/* Where rows are at claimed positions, and pairs as long, do elements deny what turns suggest? *law
+ * is the first row that they do not deny, where there is one. */
+static bool deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, size_t *law)
 {
-    size_t law = 0;
+    const pe_reading *r = &s->measured->reading;
+    size_t next = *law, misses = 0, placed = 0;
+    const size_t most = s->view->elements / 4;
+    bool denied = false;
+    for (size_t t = 0; t < r->tokens; t++)
+        placed += r->position[t] == r->claimed[t];
+    if (s->view->unsent_n > 0 || 2 * placed < r->tokens ||
+        !is_size(r->amplitude, r->claimed_amplitude))
+        return false;
+    for (bool more = true; more && !pe_attempts_spent(s);) {
+        pe_guess guess;
+        const size_t before = next;
+        const pe_comparison of = {s->view, &guess, &s->work};
+        if (!pe_attempts_did(s, pe_guess_copy(from, &guess, s->why)))
+            break;
+        more =
+            pe_ladder_next(ladder, &next, &guess) &&
+            pe_attempts_did(s, pe_measure_misses(&of, PE_BY_FLOAT32, most, false, &misses, s->why));
+        pe_guess_free(&guess);
+        denied |= more;
+        if (more && misses <= most) {
+            *law = before;
+            return false;
+        }
+    }
+    return denied;
+}
+
+/* One law of the frequencies, and the amplitude. */
+static void find_laws(const pe_reading *r, pe_sequence *ladder, size_t law, bool denied,
+                      pe_guess *guess)
+{
     if (r->tokens < 8)
         return;
-    const bool follows = pe_ladder_next(ladder, &law, guess);
+    const bool follows = !denied && pe_ladder_next(ladder, &law, guess);
     guess->fitted |= follows;
     if (r->pairs < 8)
         return;
@@ -214,8 +246,11 @@ void pe_by_laws_alone(pe_search *s, pe_guess *guess)
     pe_sequence ladder = pe_ladder_of_reading(r);
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
-    if (pe_attempts_did(s, pe_ladder_make(&s->claim, &ladder, s->why)))
-        find_laws(r, &ladder, guess);
+    size_t law = 0;
+    if (pe_attempts_did(s, pe_ladder_make(&s->claim, &ladder, s->why))) {
+        const bool denied = deny(s, guess, &ladder, &law);
+        find_laws(r, &ladder, law, denied, guess);
+    }
     if (s->failed == PE_OK && guess->n_faults > before) {
         pe_buffer_format(&evidence,
                          "measured: frequencies from row to row, the median amplitude, and "
