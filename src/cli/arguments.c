@@ -81,16 +81,17 @@ static pe_status split(int n, char **arguments, struct flag *out, pe_problem *wh
     *out = (struct flag){.width = 1};
     if (strcmp(argument, "-o") == 0)
         argument = "--output";
-    const size_t bytes = strcspn(argument, "=") - 2;
-    if (strncmp(argument, "--", 2) != 0 || argument[2] == '\0' || bytes >= sizeof out->name)
+    const char *name = strncmp(argument, "--", 2) == 0 ? argument + 2 : argument;
+    const size_t bytes = strcspn(name, "=");
+    if (name[0] == '-' || bytes == 0 || bytes >= sizeof out->name)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "unknown flag %.100s%s", argument,
                        strncmp(argument, "-o", 2) == 0 ? "; the file is named by -o FILE" : "");
-    memcpy(out->name, argument + 2, bytes);
+    memcpy(out->name, name, bytes);
     for (char *c = out->name; *c != '\0'; c++)
         if (*c == '-')
             *c = '_';
-    if (argument[2 + bytes] == '=') {
-        out->value = argument + 2 + bytes + 1;
+    if (name[bytes] == '=') {
+        out->value = name + bytes + 1;
     } else if (stands_alone(out->name, next)) {
         out->value = "true";
     } else if (next != NULL) {
@@ -158,12 +159,13 @@ static pe_status take(pe_arguments *to, unsigned flags, size_t words_max, int n,
     struct flag flag = {.width = 1};
     const bool own = (flags & PE_FLAG_CONFIG) != 0 && strncmp(arguments[0], "--config", 8) == 0 &&
                      (arguments[0][8] == '\0' || arguments[0][8] == '=');
+    const char *word = arguments[0];
+    const bool named = (flags & PE_FLAG_PARAMETERS) != 0 && to->n_words == words_max &&
+                       strchr(word, '=') != NULL; /* a parameter without its dashes */
     *width = 1;
-    if (arguments[0][0] != '-' || arguments[0][1] == '\0') {
-        const char *word = arguments[0];
+    if (!named && (word[0] != '-' || word[1] == '\0')) {
         if (to->n_words == words_max)
-            return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s%s", word,
-                           strchr(word, '=') != NULL ? "; parameters begin with --" : "");
+            return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s", word);
         to->word[to->n_words++] = word;
         return PE_OK;
     }

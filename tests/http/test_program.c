@@ -178,6 +178,8 @@ static const struct says {
     {{"healthcheck", "--listen=unix:s"}, NULL, 1, "", "an address, a name or a path, got s"},
     {{"table"}, NULL, 2, "", "expected: posenc table ENCODING"},
     {{"table", "-o", "-", "alibi/slopes", "--num-heads=1"}, NULL, 0, "0.00390625", ""},
+    {{"alibi/slopes", "num_heads=1"}, NULL, 0, "0.00390625", ""},
+    {{"table", "sinusoidal", "=4"}, NULL, 2, "", "unknown flag =4"},
     {{"table", "sinusoidal", "--d-model=4", "-o"}, NULL, 2, "", "-o needs a value"},
     {{"table", "sinusoidal", "-o", "--d-model=4"}, NULL, 2, "", "--output needs a value"},
     {{"table", "sinusoidal", "--output="}, NULL, 2, "", "--output needs a value"},
