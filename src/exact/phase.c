@@ -20,7 +20,7 @@ bool pe_phase_from_mpfr(mpfr_srcptr turns, pe_turns *out)
     *out = (pe_turns){{0}};
     if (mpfr_zero_p(turns))
         return true;
-    if (mpfr_get_exp(turns) > 60)
+    if (!mpfr_number_p(turns) || mpfr_get_exp(turns) > 60)
         return false;
     const mp_limb_t *m = mpfr_custom_get_significand(turns);
     const long limbs = (mpfr_get_prec(turns) + 63) / 64;

@@ -17,7 +17,8 @@ typedef struct pe_turns {
 
 /**
  * theta >= 0, given in turns, as fixed point: the nearest, so off by at most half a unit (2^-193).
- * False when it does not fit: 2^60 turns or more, or so small that nothing but zero would be left.
+ * False when it does not fit: 2^60 turns or more, no number, or so small that nothing but zero would be
+ * left.
  */
 bool pe_phase_from_mpfr(mpfr_srcptr turns, pe_turns *out) PE_MUST_CHECK;
 
