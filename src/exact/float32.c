@@ -10,6 +10,9 @@
 static const pe_turns per_radian = {
     {0x36d8a5664f10e410U, 0x7f09d5f47d4d3770U, 0x28be60db9391054aU, 0}};
 
+/* Larger angles are left to MPFR: as a whole number one has 64 bits. */
+#define ANGLE_MAX 0x1p64F
+
 /* What is the same for all rows of a call. */
 typedef struct rows32 {
     const pe_wave *wave;
@@ -27,7 +30,7 @@ static void settle32(const rows32 *job, double position, size_t i)
     const float angle = pe_wave_angle32(job->wave, position, job->from + i);
     bool known[2] = {angle == 0, angle == 0};
     double rounded[2] = {0, 1};
-    if (angle != 0 && fabsf(angle) < 0x1p53F) {
+    if (angle != 0 && fabsf(angle) < ANGLE_MAX) {
         uint64_t phase[PE_PHASE_WORDS];
         pe_fixed128 fixed[2];
         const int err = pe_phase_at(&per_radian, (double)angle, phase);
@@ -54,7 +57,7 @@ static void evaluate_row(const rows32 *job, double position)
         /* Of phase 0 the kernel proves nothing. */
         const float angle = pe_wave_angle32(job->wave, position, job->from + i);
         uint64_t phase[PE_PHASE_WORDS] = {0};
-        if (fabsf(angle) < 0x1p53F)
+        if (fabsf(angle) < ANGLE_MAX)
             (void)pe_phase_at(&per_radian, (double)angle, phase);
         job->hi[i] = phase[2];
         job->lo[i] = phase[1];

@@ -695,7 +695,9 @@ static void test_float32_steps(void **unused)
         spec.float32 = true;
         spec.scale32 = k == 2 ? halved : NULL;
         const pe_positions start = pe_positions_range(-2, 1, 8), range = random_range(6),
-                           list = random_list(6, entries);
+                           list = random_list(6, entries),
+                           largest = pe_positions_range((1LL << 53) - 7, 1, 6);
+        check_wave32(&spec, &largest);
         check_wave32(&spec, &start);
         check_wave32(&spec, &range);
         check_wave32(&spec, &list);

@@ -40,14 +40,14 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return status;
 }
 
-/* Of float32 angles from 2^53 on, sines come from MPFR. They are those of the first frequencies. */
+/* Of float32 angles from 2^64 on, sines come from MPFR. They are those of the first frequencies. */
 #define FAR_WORK 800
 
 static size_t work_of_element(const pe_values *values)
 {
     double least, most;
     pe_positions_bounds(pe_values_positions(values, "positions"), &least, &most);
-    const double far = fmax(fabs(least), fabs(most)) * pe_values_real(values, "scale") / 0x1p53;
+    const double far = fmax(fabs(least), fabs(most)) * pe_values_real(values, "scale") / 0x1p64;
     if (!pe_values_present(values, "numerics") ||
         pe_values_choice(values, "numerics") != PE_NUMERICS_FLOAT32 || far <= 1)
         return 1;
