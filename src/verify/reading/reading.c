@@ -21,6 +21,7 @@
 #define SAMPLED_ERROR 0.25 /* of the part of them that have a position */
 #define OWN_SHARE     0.8  /* of the quality, where measured frequencies tell positions */
 #define LONE          512  /* of waves that were sent alone */
+#define LONE_LEFT     0.1  /* of their squares, what the turn leaves */
 #define LONE_NOISE    0.5  /* radians by which these may be off */
 #define FEW_ROWS      2048 /* that are looked at, though none of the sampled ones has a position */
 
@@ -118,7 +119,7 @@ static double median_turn(const pe_reading_source *s, const pe_reading *r, size_
 static double lone_turn(const pe_reading_source *s, const pe_reading *r, size_t pair, size_t lag,
                         double expected, double *share)
 {
-    double sum = 0, size = 0, n = 0;
+    double sum = 0, size = 0, sides = 0;
     const size_t last = s->rows > 2 * lag ? s->rows - 2 * lag : 0, stride = last / LONE + 1;
     for (size_t k = 0; k < last; k += stride) {
         double x[3];
@@ -130,11 +131,12 @@ static double lone_turn(const pe_reading_source *s, const pe_reading *r, size_t 
             continue;
         sum += x[1] * (x[0] + x[2]);
         size += 2 * x[1] * x[1];
-        n++;
+        sides += (x[0] + x[2]) * (x[0] + x[2]);
     }
     const double angle = size > 0 ? acos(fmax(-1, fmin(1, sum / size))) : 0;
     const double on = pe_reading_wrap(angle - expected), back = pe_reading_wrap(-angle - expected);
-    *share = n > 0 ? 1 : 0;
+    const double left = sides - 4 * cos(angle) * sum + 2 * cos(angle) * cos(angle) * size;
+    *share = size > 0 && left <= LONE_LEFT * size ? 1 : 0;
     return expected + (fabs(back) < fabs(on) ? back : on);
 }
 
