@@ -165,7 +165,8 @@ static pe_status take(pe_arguments *to, unsigned flags, size_t words_max, int n,
     *width = 1;
     if (!named && (word[0] != '-' || word[1] == '\0')) {
         if (to->n_words == words_max)
-            return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s", word);
+            return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s%s", word,
+                           strchr(word, '=') != NULL ? "; parameters begin with --" : "");
         to->word[to->n_words++] = word;
         return PE_OK;
     }

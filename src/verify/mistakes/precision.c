@@ -5,6 +5,7 @@
 #include "verify/mistakes/faults.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "encodings/registry.h"
 #include "verify/upload/geometry.h"
@@ -143,6 +144,7 @@ bool pe_precision_float32_frequencies(pe_guess *guess, const pe_fault *fault PE_
     const double *r = rounded.data;
     for (size_t i = 0; i < exact.elements; i++)
         x[i] = r[i] > 0 ? x[i] / r[i] : 1;
+    free(factors->list); /* of a claim without them, which an earlier fault left */
     factors->list = x;
     factors->list_length = exact.elements;
     factors->present = true;
