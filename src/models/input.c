@@ -165,7 +165,7 @@ void pe_input_rename(pe_input *input, const char *table)
                    *key = json_string_value(json_array_get(row, 1));
         json_t *own = json_array_get(row, 2);
         const bool fixed =
-            own != NULL && (!json_is_number(own) || !json_is_number(pe_input_member(input, name)));
+            own != NULL && (!json_is_number(own) || pe_input_member(input, name) == NULL);
         if (fixed)
             pe_input_put(input, key, name, json_incref(own));
         else if (key != NULL)
