@@ -164,8 +164,9 @@ void pe_input_rename(pe_input *input, const char *table)
         const char *name = json_string_value(json_array_get(row, 0)),
                    *key = json_string_value(json_array_get(row, 1));
         json_t *own = json_array_get(row, 2);
+        const json_t *given = pe_input_member(input, name); /* true of a switch: as usual */
         const bool fixed =
-            own != NULL && (!json_is_number(own) || pe_input_member(input, name) == NULL);
+            own != NULL && (!json_is_number(own) || given == NULL || json_is_true(given));
         if (fixed)
             pe_input_put(input, key, name, json_incref(own));
         else if (key != NULL)
