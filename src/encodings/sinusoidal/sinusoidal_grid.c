@@ -300,7 +300,8 @@ static pe_status check_valid(pe_values *values, const char *name, const char *si
                        "%s does not go with base_size or combine add, which no masked encoding has",
                        name);
     valid->present = valid->integer != n;
-    if (valid->present && pe_values_bool(values, "normalize") && pe_values_real(values, "eps") == 0)
+    if (valid->present && pe_values_bool(values, "normalize") && pe_values_present(values, "eps") &&
+        pe_values_real(values, "eps") == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "eps",
                        "eps must be above 0 with %s: lines of padding have no patch to divide by",
                        name);
