@@ -55,7 +55,8 @@ static void negate(uint64_t phase[PE_PHASE_WORDS])
     }
 }
 
-/* |position| as m / 2^shift, below 2^53 or whole and below 2^64; and e with |position| < 2^e, where that is above 1. */
+/* |position|, below 2^53 or whole and below 2^64, as m / 2^shift; and e with |position| < 2^e, where
+ * that is above 1. */
 typedef struct factor {
     uint64_t m;
     int shift, exponent;

@@ -41,8 +41,8 @@ typedef struct pe_buckets {
 } pe_buckets;
 
 /**
- * Into the state of a plan, from num_buckets, max_distance, bidirectional and the variant, all read, for distances up to
- * `farthest`.
+ * Into the state of a plan, from num_buckets, max_distance, bidirectional and the variant, all
+ * read, for distances up to `farthest`.
  *
  * Accuracy  edges are those of real arithmetic: decided with 192 bits where that is enough, else by
  *           comparing integer powers.

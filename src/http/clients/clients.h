@@ -56,9 +56,9 @@ void pe_clients_free(pe_clients *clients);
  */
 
 /**
- * The client of this name, for pe_clients_release; connection: and it has one more that is open. A new one takes the place of one that nobody
- * holds: of several, the one whose buckets are full first. Where there is none, all who come share
- * one client.
+ * The client of this name, for pe_clients_release; connection: and it has one more that is open. A
+ * new one takes the place of one that nobody holds: of several, the one whose buckets are full
+ * first. Where there is none, all who come share one client.
  */
 pe_client *pe_clients_hold(pe_clients *clients, const pe_client_id *id, bool connection);
 /** Accepts NULL. */
