@@ -154,7 +154,7 @@ pe_status pe_query_string_text(pe_slice string, const char *name, char *out, siz
                                pe_problem *why)
 {
     pe_query query;
-    pe_problem mistake;
+    pe_problem mistake = {0};
     query_walk walk = {.query = &query,
                        .limits = &(pe_read_limits){0},
                        .string = string,

@@ -63,7 +63,7 @@ static bool put(pe_value *value, unsigned which, pe_dtype dtype)
     case PE_KIND_CHOICE:
         value->choice = (size_t)value->param->fallback;
         if (strcmp(value->param->name, "dtype") != 0) { /* tensors were read as the default says */
-            size_t n = 0;
+            size_t n = 1;                               /* there is one at least */
             while (value->param->choices[n] != NULL)
                 n++;
             value->choice = (value->choice + which) % n;

@@ -243,6 +243,7 @@ void pe_values_set_real(pe_values *values, const char *name, double real)
 void pe_values_set_range(pe_values *values, const char *name, int64_t first, size_t count)
 {
     pe_value *value = pe_values_find(values, name);
+    assert(value != NULL);
     if (value->present)
         return;
     value->positions = pe_positions_range(first, 1, count);

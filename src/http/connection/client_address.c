@@ -73,7 +73,7 @@ static bool parse_network(const char *text, network *out)
 
 bool pe_client_address_is_trusted(const pe_settings *settings, const pe_client_address *address)
 {
-    network net;
+    network net = {0};
     const uint8_t *a = address->bytes.s6_addr, *b = net.address.bytes.s6_addr;
     for (size_t i = 0; i < settings->trusted_proxies.n; i++) {
         if (!parse_network(settings->trusted_proxies.item[i], &net))

@@ -288,16 +288,20 @@ static void take_all(reader *r, const struct of_all *f, size_t from)
     r->failed |= items == NULL;
     if (r->failed)
         return;
-    const double n = r->of != NULL ? term_at(items, r->of, 0) : 0;
-    double all = r->of != NULL ? f->begin : nan(""), i = 0;
-    for (bool found = false; i < n && !found; i++) {
-        const double x = number_at(r->out, from, r->of, i);
-        all = f->by != NULL ? f->by(all, x) : i;
-        found = f->by == NULL && x != 0;
-        if (f->by == NULL && !found)
-            all = n;
+    double all = nan("");
+    if (r->of != NULL) {
+        const size_t n = (size_t)term_at(items, r->of, 0);
+        size_t i = 0;
+        all = f->begin;
+        for (bool found = false; i < n && !found; i++) {
+            const double x = number_at(r->out, from, r->of, (double)i);
+            all = f->by != NULL ? f->by(all, x) : (double)i;
+            found = f->by == NULL && x != 0;
+            if (f->by == NULL && !found)
+                all = (double)n;
+        }
+        pe_yield_spend(i * (r->out->n - from) / STEPS_OF_UNIT);
     }
-    pe_yield_spend((size_t)i * (r->out->n - from) / STEPS_OF_UNIT);
     r->out->n = from;
     r->depth--;
     put(r, (pe_step){.is = NUMBER, .number = all});
