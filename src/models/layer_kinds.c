@@ -130,6 +130,9 @@ static const struct {
     /* MiMo, MiniMax-01 */
     {"hybrid_layer_pattern", EACH, 0, full, sliding, "0: full_attention, 1: sliding_attention"},
     {"attn_type_list", EACH, 0, "linear_attention", full, "0: linear_attention, 1: full_attention"},
+    /* MiniMax-M3 before transformers */
+    {"sparse_attention_config/sparse_attention_freq", EACH, 0, full, "minimax_m3_sparse",
+     "0: full_attention, 1: minimax_m3_sparse"},
 };
 
 static bool read_type_key(pe_reader *reader, layer_list *layers, size_t k)

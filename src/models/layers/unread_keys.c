@@ -63,7 +63,10 @@ static bool report_unread(pe_reader *reader, const char *key, const json_t *valu
         return false;
     if (!pe_reader_escape(reader, key, place))
         return true;
-    if (rotates && !json_is_null(value))
+    /* A class whose encoding nothing here does has keys of its own. */
+    const bool own =
+        reader->type != NULL && pe_model_type_scheme(reader->type) == PE_SCHEME_UNKNOWN;
+    if (rotates && !own && !json_is_null(value))
         pe_reader_unknown(reader, place, value, near);
     else
         pe_reader_ignored(reader, place, value, "not recognised");

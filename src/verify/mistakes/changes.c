@@ -330,6 +330,13 @@ bool pe_changes_head_in_exponent(pe_guess *guess, const pe_fault *fault PE_UNUSE
     return true;
 }
 
+/* rope_type proportional has frequencies for all of a head: a part of it counts without that type. */
+bool pe_changes_first_channels(pe_guess *guess, const pe_fault *fault)
+{
+    return !pe_changes_head_in_exponent(guess, fault) && pe_changes_rope_type(guess, fault) &&
+           pe_changes_head_in_exponent(guess, fault);
+}
+
 bool pe_changes_ignore_partial(pe_guess *guess, const pe_fault *fault PE_UNUSED)
 {
     if (pe_values_find(&guess->values, "rotary_dim") == NULL)

@@ -84,6 +84,8 @@ const pe_fault pe_faults[] = {
     {NULL, NULL, .change = pe_changes_size, .param = "head_dim", .value = 1},
     {NULL, NULL, .change = pe_changes_size, .param = "d_model", .value = 1},
     {PE_NAME(head_in_exponent), .change = pe_changes_head_in_exponent},
+    {PE_NAME(first_channels), .change = pe_changes_first_channels, .param = "rope_type",
+     .text = "default"},
     /* their numbers may be those of rows before, which people mean */
     {NULL, NULL, .change = pe_changes_rope_type, .param = "rope_type", .text = "dynamic",
      .if_alone = true},

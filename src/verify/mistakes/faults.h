@@ -76,7 +76,7 @@ pe_change pe_changes_turn;
 pe_change pe_changes_move_positions, pe_changes_round_positions;
 
 /** Exponents are 2i/head_dim; all channels are rotated. */
-pe_change pe_changes_head_in_exponent, pe_changes_ignore_partial;
+pe_change pe_changes_head_in_exponent, pe_changes_first_channels, pe_changes_ignore_partial;
 /** param was as the upload's last axis has it: `value` numbers for each of its columns. Of head_dim
  * rotary_dim keeps its share. */
 pe_change pe_changes_size;
