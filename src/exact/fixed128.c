@@ -55,7 +55,8 @@ static int leading_zeros(pe_u128 x)
     return high ? __builtin_clzll(high) : 64 + __builtin_clzll((uint64_t)x);
 }
 
-pe_u128 pe_fixed128_mul_high(pe_u128 a, pe_u128 b)
+/* floor(a * b / 2^128) */
+static pe_u128 mul_high(pe_u128 a, pe_u128 b)
 {
     const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a;
     const uint64_t b1 = (uint64_t)(b >> 64), b0 = (uint64_t)b;
@@ -65,20 +66,23 @@ pe_u128 pe_fixed128_mul_high(pe_u128 a, pe_u128 b)
     return (pe_u128)a1 * b1 + (left >> 64) + (right >> 64) + (carry >> 64);
 }
 
+pe_u128 pe_fixed128_series(const uint64_t terms[][2], int last, pe_u128 z)
+{
+    pe_u128 sum = join(terms[last][0], terms[last][1]);
+    for (int k = last - 1; k >= 0; k--)
+        sum = join(terms[k][0], terms[k][1]) - mul_high(z, sum);
+    return sum;
+}
+
 /*
- * t_0 - z (t_1 - z (t_2 - ...)), terms and result times 2^127, z <= 1/4 times 2^128. Each step cuts
- * off at most one unit and shrinks the error before it by 4; z is off by at most 2 units, which
- * t_1 < 1.3 turns into less than 2, and the terms by 1/2: 5 units in all. Terms that a small z
- * makes less than 1/4 unit are left out.
+ * Terms and result times 2^127, z <= 1/4. Each step shrinks the error before it by 4; z is off by at
+ * most 2 units, which t_1 < 1.3 turns into less than 2, and the terms by 1/2: 5 units in all. Terms
+ * that a small z makes less than 1/4 unit are left out.
  */
 static pe_u128 series(const uint64_t terms[TERMS][2], pe_u128 z)
 {
     const int enough = z == 0 ? 0 : 130 / leading_zeros(z), most = TERMS - 1;
-    const int last = enough < most ? enough : most;
-    pe_u128 sum = join(terms[last][0], terms[last][1]);
-    for (int k = last - 1; k >= 0; k--)
-        sum = join(terms[k][0], terms[k][1]) - pe_fixed128_mul_high(z, sum);
-    return sum;
+    return pe_fixed128_series(terms, enough < most ? enough : most, z);
 }
 
 pe_fixed128 pe_fixed128_normal(pe_u128 m, int exponent, int err, bool negative)
@@ -130,7 +134,7 @@ static pe_fixed128 sine_of(const pe_fixed128 *x, pe_u128 z)
 {
     if (x->m == 0)
         return (pe_fixed128){0};
-    return pe_fixed128_normal(pe_fixed128_mul_high(x->m, series(sine_terms, z)), x->exponent + 1,
+    return pe_fixed128_normal(mul_high(x->m, series(sine_terms, z)), x->exponent + 1,
                               larger(x->err + 2, 7) + 1, x->negative);
 }
 
@@ -148,7 +152,7 @@ void pe_fixed128_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_fixed1
     const pe_fixed128 x = reduce(phase, err, &quadrant);
     const int shift = -x.exponent; /* not negative: |x| <= 1/2 */
     const pe_u128 fixed = shift >= 0 && shift < 128 ? x.m >> shift : 0;
-    const pe_u128 z = pe_fixed128_mul_high(fixed, fixed);
+    const pe_u128 z = mul_high(fixed, fixed);
     const pe_fixed128 s = sine_of(&x, z), c = cosine_of(&x, z);
     *sine = quadrant & 1 ? c : s;
     *cosine = quadrant & 1 ? s : c;
@@ -161,7 +165,7 @@ pe_fixed128 pe_fixed128_mul(const pe_fixed128 *x, const pe_fixed128 *y)
 {
     if (x->m == 0 || y->m == 0)
         return (pe_fixed128){0};
-    return pe_fixed128_normal(pe_fixed128_mul_high(x->m, y->m), x->exponent + y->exponent,
+    return pe_fixed128_normal(mul_high(x->m, y->m), x->exponent + y->exponent,
                               larger(x->err, y->err) + 3, x->negative != y->negative);
 }
 

@@ -36,8 +36,9 @@ typedef struct pe_fixed128 {
 void pe_fixed128_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_fixed128 *sine,
                         pe_fixed128 *cosine);
 
-/** floor(a * b / 2^128) */
-pe_u128 pe_fixed128_mul_high(pe_u128 a, pe_u128 b);
+/** t_0 - z (t_1 - z (t_2 - ...)) up to term `last`; terms are {high, low} words, z is times 2^128. Each
+ * step cuts off at most one unit. */
+pe_u128 pe_fixed128_series(const uint64_t terms[][2], int last, pe_u128 z);
 
 /** m * 2^(exponent - 128), with the top bit of m set; err is of m as it came. */
 pe_fixed128 pe_fixed128_normal(pe_u128 m, int exponent, int err, bool negative);

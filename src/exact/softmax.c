@@ -34,12 +34,7 @@ static const uint64_t terms[TERMS][2] = {
 };
 
 /* ln(2) times 2^116, rounded. */
-static const uint64_t ln2[2] = {0x000b17217f7d1cf7U, 0x9abc9e3b39803f2fU};
-
-static pe_u128 join(const uint64_t words[2])
-{
-    return (pe_u128)words[0] << 64 | words[1];
-}
+static const pe_u128 ln2 = (pe_u128)0x000b17217f7d1cf7U << 64 | 0x9abc9e3b39803f2fU;
 
 /* x >= 0 times 2^116, cut off; x < 2^12. */
 static pe_u128 fixed(double x)
@@ -50,16 +45,6 @@ static pe_u128 fixed(double x)
     return shift >= 0 ? (pe_u128)m << shift : shift > -64 ? m >> -shift : 0;
 }
 
-/* sum (-r)^k / k! times 2^127; r < 0.7 times 2^128. Each step cuts off a unit, each term is off by
- * half a unit, and the error before it shrinks by r: 5 units in all. */
-static pe_u128 series(pe_u128 r)
-{
-    pe_u128 sum = join(terms[TERMS - 1]);
-    for (int k = TERMS - 2; k >= 0; k--)
-        sum = join(terms[k]) - pe_fixed128_mul_high(r, sum);
-    return sum;
-}
-
 pe_fixed128 pe_softmax_exp(pe_pair t)
 {
     if (t.hi > FARTHEST)
@@ -68,10 +53,13 @@ pe_fixed128 pe_softmax_exp(pe_pair t)
     const pe_u128 x = t.lo < 0 ? whole - fixed(-t.lo) : whole + fixed(t.lo);
     /* n = floor(t/ln(2)), or one less where that is close: r stays below 0.7 either way. */
     uint64_t n = (uint64_t)(t.hi * 0x1.71547652b82fep+0);
-    if (n > 0 && n * join(ln2) > x)
+    if (n > 0 && n * ln2 > x)
         n--;
-    const pe_u128 r = x - n * join(ln2); /* off by n/2 units: 2^-106 */
-    return pe_fixed128_normal(series(r << (128 - FRACTION)), 1 - (int)n, 0, false);
+    const pe_u128 r = x - n * ln2; /* off by n/2 units: 2^-106 */
+    /* Each step cuts off a unit, each term is off by half a unit, and the error before it shrinks by
+     * r: 5 units in all. */
+    const pe_u128 sum = pe_fixed128_series(terms, TERMS - 1, r << (128 - FRACTION));
+    return pe_fixed128_normal(sum, 1 - (int)n, 0, false);
 }
 
 /* A sum of weights, whole * 2 + part * 2^-127. */
