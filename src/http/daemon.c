@@ -231,7 +231,7 @@ static void *on_target(void *context PE_UNUSED, const char *target, struct MHD_C
     request->guarded = carrier->watch.place != PE_PLACE_OPERATOR &&
                        atomic_load_explicit(&request->service->guarded, memory_order_relaxed);
     request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
-    pe_request_label_clear(&carrier->watch.label);
+    atomic_store_explicit(&carrier->watch.started, 0, memory_order_relaxed);
     if (!pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
                            request->started) ||
         !pe_target_keep(request, target))

@@ -3,11 +3,11 @@
 #include "http/connection/drain.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 #include "base/process.h"
 
 /* Sockets that are drained at once. */
-#define AT_ONCE 512
+#define AT_ONCE 1024
 
 /* Bytes dropped of one before the others have their turn. */
 #define STEP 1048576
@@ -25,33 +25,30 @@ typedef struct draining {
     uint64_t left; /* bytes */
 } draining;
 
-/* The lock guards `coming`; the rest is the thread's. */
+/* Sockets come through a pipe, whose end is the thread's. The rest is the thread's alone. */
 struct pe_drain {
     pe_drain_limits limits;
-    pthread_mutex_t lock;
-    int coming[AT_ONCE];
-    size_t n_coming;
-    bool ending;
+    int pipe[2];
     draining one[AT_ONCE];
-    struct pollfd ready[AT_ONCE + 1]; /* ready[i] is of one[i]; ready[n] is an eventfd */
+    struct pollfd ready[AT_ONCE + 1]; /* ready[i] is of one[i]; ready[n] is the pipe */
     size_t n;
-    int wake;
     pthread_t thread;
 };
 
-/* Take over those who are coming. False when all is to end. */
+/* Take over those who have come, as long as there is room. False when all is to end. */
 static bool welcome(pe_drain *drain)
 {
     const int64_t until = pe_clock() + drain->limits.time;
-    pthread_mutex_lock(&drain->lock);
-    for (; drain->n_coming > 0 && drain->n < AT_ONCE; drain->n++) {
-        const int fd = drain->coming[--drain->n_coming];
+    ssize_t got;
+    for (int fd; (got = read(drain->pipe[0], &fd, sizeof fd)) > 0;) {
+        if (drain->n == AT_ONCE) {
+            close(fd);
+            continue;
+        }
         drain->ready[drain->n] = (struct pollfd){.fd = fd, .events = POLLIN};
-        drain->one[drain->n] = (draining){until, drain->limits.bytes};
+        drain->one[drain->n++] = (draining){until, drain->limits.bytes};
     }
-    const bool goes_on = !drain->ending;
-    pthread_mutex_unlock(&drain->lock);
-    return goes_on;
+    return got < 0;
 }
 
 /* Drop what is there. False when it is over: the client has ended its side, or sends too much. */
@@ -83,16 +80,13 @@ static void let_go(pe_drain *drain, size_t i)
 static void *drain_all(void *context)
 {
     pe_drain *drain = context;
-    eventfd_t count;
     while (welcome(drain)) {
         int64_t now = pe_clock(), until = INT64_MAX;
         for (size_t i = 0; i < drain->n; i++)
             until = drain->one[i].until < until ? drain->one[i].until : until;
         const int64_t left = until <= now ? 0 : (until - now) / PE_NANOSECONDS_PER_MS + 1;
-        drain->ready[drain->n] = (struct pollfd){.fd = drain->wake, .events = POLLIN};
+        drain->ready[drain->n] = (struct pollfd){.fd = drain->pipe[0], .events = POLLIN};
         poll(drain->ready, drain->n + 1, drain->n == 0 ? -1 : (int)left);
-        if (drain->ready[drain->n].revents != 0)
-            (void)eventfd_read(drain->wake, &count);
         now = pe_clock();
         for (size_t i = drain->n; i-- > 0;) {
             const bool sends =
@@ -103,8 +97,7 @@ static void *drain_all(void *context)
     }
     while (drain->n > 0)
         let_go(drain, 0);
-    while (drain->n_coming > 0) /* nobody sends any more: the server is at its end */
-        close(drain->coming[--drain->n_coming]);
+    close(drain->pipe[0]);
     return NULL;
 }
 
@@ -114,17 +107,14 @@ pe_status pe_drain_make(const pe_drain_limits *limits, pe_drain **out, pe_proble
     if (drain == NULL)
         return pe_fail_memory(why);
     drain->limits = *limits;
-    drain->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    pthread_mutex_init(&drain->lock, NULL);
-    const int error =
-        drain->wake < 0 ? errno : pthread_create(&drain->thread, NULL, drain_all, drain);
+    const bool piped = pipe2(drain->pipe, O_CLOEXEC | O_NONBLOCK) == 0;
+    const int error = piped ? pthread_create(&drain->thread, NULL, drain_all, drain) : errno;
     if (error == 0) {
         *out = drain;
         return PE_OK;
     }
-    if (drain->wake >= 0)
-        close(drain->wake);
-    pthread_mutex_destroy(&drain->lock);
+    for (int end = 0; piped && end < 2; end++)
+        close(drain->pipe[end]);
     free(drain);
     return pe_process_fail_thread("refused bodies", error, why);
 }
@@ -133,26 +123,14 @@ void pe_drain_free(pe_drain *drain)
 {
     if (drain == NULL)
         return;
-    pthread_mutex_lock(&drain->lock);
-    drain->ending = true;
-    pthread_mutex_unlock(&drain->lock);
-    (void)eventfd_write(drain->wake, 1);
+    close(drain->pipe[1]); /* which is all that the thread waits for */
     pthread_join(drain->thread, NULL);
-    close(drain->wake);
-    pthread_mutex_destroy(&drain->lock);
     free(drain);
 }
 
 void pe_drain_take(pe_drain *drain, int socket)
 {
     shutdown(socket, SHUT_WR);
-    pthread_mutex_lock(&drain->lock);
-    const bool taken = drain->n_coming < AT_ONCE;
-    if (taken)
-        drain->coming[drain->n_coming++] = socket;
-    pthread_mutex_unlock(&drain->lock);
-    if (taken)
-        (void)eventfd_write(drain->wake, 1);
-    else
+    if (write(drain->pipe[1], &socket, sizeof socket) != sizeof socket)
         close(socket);
 }

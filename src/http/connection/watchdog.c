@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,8 +25,8 @@
 /* In the drain, how long the header of a request may take. */
 #define HEADER_MS 500
 
-/* Connections that can be late at once before room for more is allocated. */
-#define LATE_AT_FIRST 64
+/* Late connections that are answered before the next ones are looked for. */
+#define LATE_AT_ONCE 64
 
 /* Found by one look at all connections, to be dropped one after the other. */
 #define NOMINEES 64
@@ -54,10 +55,10 @@ typedef struct late_one {
 } late_one;
 
 /*
- * The lock guards the list, the counts and draining, and keeps sockets open while they are looked
- * at or shut down: a connection is removed before the library closes its socket. No other lock is
- * taken with it, and nothing is sent under it. Descriptors of those who are late are the thread's
- * own.
+ * The lock guards the list, the counts, the labels and draining, and keeps sockets open while they
+ * are looked at or shut down: a connection is removed before the library closes its socket. No other
+ * lock is taken with it, and nothing is sent under it. Descriptors of those who are late are the
+ * thread's own.
  */
 struct pe_watchdog {
     pthread_mutex_t lock;
@@ -70,8 +71,8 @@ struct pe_watchdog {
     bool ending;
     pe_deadlines deadlines;
     int64_t tick, reaped_at;
-    late_one *late;
-    size_t n_late, late_max;
+    late_one late[LATE_AT_ONCE];
+    size_t n_late;
     void (*expired)(void *context, int socket);
     void *context;
     pthread_t thread;
@@ -148,43 +149,26 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
     watch->replying = (unsigned)watchdog->n_late;
 }
 
-/* Called with the lock held, and returning with it. False without memory: next time, perhaps. */
-static bool make_room(pe_watchdog *watchdog)
-{
-    while (count_all(watchdog) > watchdog->late_max) {
-        const size_t wanted = 2 * count_all(watchdog);
-        pthread_mutex_unlock(&watchdog->lock);
-        late_one *larger = realloc(watchdog->late, wanted * sizeof *larger);
-        if (larger != NULL) {
-            watchdog->late = larger;
-            watchdog->late_max = wanted;
-        }
-        pthread_mutex_lock(&watchdog->lock);
-        if (larger == NULL)
-            return false;
-    }
-    return true;
-}
-
 /* Called with the lock held, and returning with it. */
 static void dismiss_late(pe_watchdog *watchdog, int64_t now)
 {
-    if (!make_room(watchdog))
-        return;
-    watchdog->n_late = 0;
-    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
-        note_late(watchdog, watch, now);
-    pthread_mutex_unlock(&watchdog->lock);
-    for (size_t i = 0; i < watchdog->n_late; i++) {
-        watchdog->expired(watchdog->context, watchdog->late[i].own);
-        close(watchdog->late[i].own);
-    }
-    pthread_mutex_lock(&watchdog->lock);
-    for (size_t i = 0; i < watchdog->n_late; i++)
-        if (watchdog->late[i].watch != NULL)
-            watchdog->late[i].watch->replying = 0;
-    if (watchdog->n_late > 0)
-        pthread_cond_broadcast(&watchdog->changed);
+    do {
+        watchdog->n_late = 0;
+        for (pe_watch *watch = watchdog->first; watch != NULL && watchdog->n_late < LATE_AT_ONCE;
+             watch = watch->next)
+            note_late(watchdog, watch, now);
+        pthread_mutex_unlock(&watchdog->lock);
+        for (size_t i = 0; i < watchdog->n_late; i++) {
+            watchdog->expired(watchdog->context, watchdog->late[i].own);
+            close(watchdog->late[i].own);
+        }
+        pthread_mutex_lock(&watchdog->lock);
+        for (size_t i = 0; i < watchdog->n_late; i++)
+            if (watchdog->late[i].watch != NULL)
+                watchdog->late[i].watch->replying = 0;
+        if (watchdog->n_late > 0)
+            pthread_cond_broadcast(&watchdog->changed);
+    } while (watchdog->n_late == LATE_AT_ONCE);
 }
 
 /* ---- clients that only hold, and those that have left ---- */
@@ -279,13 +263,6 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
     pe_watchdog *watchdog = calloc(1, sizeof *watchdog);
     if (watchdog == NULL)
         return pe_fail_memory(why);
-    /* Room for some from the start: few connections never make the thread allocate. */
-    watchdog->late = malloc(LATE_AT_FIRST * sizeof *watchdog->late);
-    if (watchdog->late == NULL) {
-        free(watchdog);
-        return pe_fail_memory(why);
-    }
-    watchdog->late_max = LATE_AT_FIRST;
     watchdog->deadlines = *deadlines;
     /* Fine enough that the shortest deadline is kept to a tenth. */
     int64_t least = TICK_MAX * INT64_C(10);
@@ -305,7 +282,6 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
     if (error != 0) {
         pthread_cond_destroy(&watchdog->changed);
         pthread_mutex_destroy(&watchdog->lock);
-        free(watchdog->late);
         free(watchdog);
         return pe_process_fail_thread("deadlines", error, why);
     }
@@ -324,7 +300,6 @@ void pe_watchdog_free(pe_watchdog *watchdog)
     pthread_join(watchdog->thread, NULL);
     pthread_cond_destroy(&watchdog->changed);
     pthread_mutex_destroy(&watchdog->lock);
-    free(watchdog->late);
     free(watchdog);
 }
 
@@ -407,6 +382,15 @@ void pe_watchdog_await_reply(pe_watchdog *watchdog, const pe_watch *watch)
     pthread_mutex_lock(&watchdog->lock);
     while (watch->replying > 0)
         pthread_cond_wait(&watchdog->changed, &watchdog->lock);
+    pthread_mutex_unlock(&watchdog->lock);
+}
+
+void pe_watchdog_label(pe_watchdog *watchdog, pe_watch *watch, const char *method,
+                       const char *target, int64_t started)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    snprintf(watch->label, sizeof watch->label, "%s %s", method, target);
+    atomic_store(&watch->started, started);
     pthread_mutex_unlock(&watchdog->lock);
 }
 
@@ -557,12 +541,12 @@ size_t pe_watchdog_look(pe_watchdog *watchdog, pe_watched *out, size_t n_max)
         const pe_phase phase = phase_of(watch);
         if (phase == PE_PHASE_IDLE)
             continue;
-        out[n] = (pe_watched){.phase = phase, .place = watch->place};
-        /* While a header arrives the label is that of the request before. */
-        if (phase == PE_PHASE_HEADER ||
-            !pe_request_label_get(&watch->label, out[n].label, &out[n].started))
-            out[n].label[0] = '\0';
-        n++;
+        pe_watched *one = &out[n++];
+        *one = (pe_watched){.phase = phase, .place = watch->place};
+        if (phase != PE_PHASE_HEADER) /* whose label is that of the request before */
+            one->started = atomic_load(&watch->started);
+        if (one->started != 0)
+            memcpy(one->label, watch->label, sizeof one->label);
     }
     pthread_mutex_unlock(&watchdog->lock);
     return n;

@@ -10,7 +10,6 @@
 
 #include "base/status.h"
 #include "http/connection/progress.h"
-#include "http/connection/request_label.h"
 
 /**
  * The library's own timeout is of inactivity, which one byte a second defeats, and it takes a
@@ -45,6 +44,9 @@ typedef enum pe_place {
 
 typedef struct pe_watchdog pe_watchdog;
 
+/** "GET /v1/...", cut where it is long, and NUL. */
+#define PE_REQUEST_LABEL_BYTES 128
+
 /** One connection's row. */
 typedef struct pe_watch {
     struct pe_watch *previous, *next; /* the registry's */
@@ -59,7 +61,9 @@ typedef struct pe_watch {
     bool unheard;       /* the watchdog's: late before there was a whole header */
     unsigned nominated; /* the watchdog's: 1 + its place among those to be dropped, or 0 */
     unsigned replying;  /* the watchdog's: 1 + its place among those that are sent a 408, or 0 */
-    pe_request_label label;
+    char label[PE_REQUEST_LABEL_BYTES]; /* the watchdog's */
+    atomic_int_fast64_t
+        started;        /* the request that the label is of, pe_clock(); 0: there is none */
     struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
     pe_place place;     /* never changes */
 } pe_watch;
@@ -80,7 +84,7 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
 /** Ends the thread. Every connection has been removed. Accepts NULL. */
 void pe_watchdog_free(pe_watchdog *watchdog);
 
-/** Enter a new connection, FRESH; the caller has filled label, tls, place. */
+/** Enter a new connection, FRESH; the caller has filled tls and place, and zeroed the rest. */
 void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket);
 /** Take it out, before its socket is closed. */
 void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch);
@@ -101,6 +105,11 @@ bool pe_watchdog_owes_reply(const pe_watch *watch);
 /** Wait until a 408 that the watchdog is sending has been sent. The library ends the sending side of
  * a connection as soon as it learns of its end, which would cut that answer off. */
 void pe_watchdog_await_reply(pe_watchdog *watchdog, const pe_watch *watch);
+
+/** Have operators see the request of a connection: only those get a label that may take long, which
+ * have a body, a worker or a long answer. Whoever has the next request sets watch->started to 0. */
+void pe_watchdog_label(pe_watchdog *watchdog, pe_watch *watch, const char *method,
+                       const char *target, int64_t started);
 
 /**
  * End the connections that are IDLE, from now on each that becomes idle, and after half a second

@@ -76,8 +76,8 @@ bool pe_request_has_turn(const pe_request *request, pe_job_kind kind)
 
 void pe_request_set_label(pe_request *request)
 {
-    pe_request_label_set(&request->watch->label, request->method_text, request->target,
-                         request->started);
+    pe_watchdog_label(request->service->watchdog, request->watch, request->method_text,
+                      request->target, request->started);
 }
 
 bool pe_request_is_left(void *context)
