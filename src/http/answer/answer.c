@@ -3,6 +3,7 @@
 #include "http/answer/answer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "http/answer/coder.h"
 #include "http/answer/representation.h"
@@ -142,12 +143,12 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
 static pe_outcome reply_not_modified(pe_request *request, pe_problem *why PE_UNUSED)
 {
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
-    const pe_representation *representation = request->representation;
+    pe_representation *representation = request->representation;
     pe_metadata metadata = representation->metadata;
     const bool coded = request->codings.best != PE_CODING_IDENTITY;
     if (tags == NULL || *metadata.etag == '\0' || request->method == PE_METHOD_POST)
         return PE_CONTINUE;
-    /* Which coding * means, the content decides: 304 is for reply/representation_reply.c then. */
+    /* Which coding * means, the content decides: 304 is for pe_reply_representation then. */
     if (coded && request->header[PE_HEADER_RANGE] == NULL && pe_etag_matches(tags, ""))
         return PE_CONTINUE;
     bool named = pe_etag_matches(tags, metadata.etag);
@@ -172,6 +173,57 @@ static pe_outcome choose_range(pe_request *request, pe_problem *why)
 }
 
 /* ---- what was rendered before ---- */
+
+/* May one response, which all share, be the reply: is there nothing in it of this request alone? */
+static bool may_share(const pe_request *request, const pe_stored_response *stored)
+{
+    return !request->id_sent && !request->guarded && request->method != PE_METHOD_POST &&
+           !is_part(request) && !request->wants_digest &&
+           request->header[PE_HEADER_IF_NONE_MATCH] == NULL &&
+           !atomic_load(&request->service->draining) &&
+           pe_reply_fits_location(request, &stored->metadata);
+}
+
+/* Its Repr-Digest. Several threads may make it at once; one of them publishes it. NULL: memory is
+ * short. */
+static const char *digest_of(pe_service *service, pe_stored_response *stored)
+{
+    char *published = atomic_load_explicit(&stored->digest, memory_order_acquire);
+    if (published != NULL)
+        return published;
+    char *made = malloc(PE_DIGEST_BYTES);
+    if (made == NULL)
+        return NULL;
+    pe_digest_make(stored->data, stored->bytes, made);
+    pe_service_count(&service->counters.digests);
+    if (atomic_compare_exchange_strong(&stored->digest, &published, made))
+        return made;
+    free(made);
+    return published;
+}
+
+/* 200 or 206 with a stored response, whose entry is taken. timing: of a miss; NULL for a hit. */
+static pe_outcome reply_stored(pe_request *request, pe_cache_entry *entry, const char *timing)
+{
+    pe_stored_response *stored = pe_cache_entry_value(entry);
+    const size_t first = is_part(request) ? (size_t)request->range.first : 0;
+    const size_t bytes = is_part(request) ? (size_t)request->range.bytes : stored->bytes;
+    request->reply_bytes = bytes;
+    request->cache_hit = timing == NULL;
+    request->cache_missed = timing != NULL;
+    if (timing == NULL && may_share(request, stored)) {
+        pe_reply_drop(request);
+        request->reply = (pe_reply){MHD_HTTP_OK, stored->shared, entry};
+        return PE_REPLIED;
+    }
+    struct MHD_Response *response = pe_response_held(stored->data + first, bytes, entry);
+    if (response == NULL)
+        return PE_REPLIED;
+    if (request->wants_digest)
+        pe_header_fields_add(response, "Repr-Digest", digest_of(request->service, stored));
+    return pe_reply_representation(request, response, &stored->metadata,
+                                   timing != NULL ? timing : "cache;desc=hit");
+}
 
 static void make_raw_key(const pe_request *request, pe_request_key *out)
 {
@@ -199,7 +251,7 @@ static pe_outcome reply_from_cache(pe_request *request, pe_problem *why PE_UNUSE
         return PE_CONTINUE;
     if (request->range.kind == PE_RANGE_WHOLE)
         remember(request, coding);
-    return pe_reply_stored(request, entry, NULL);
+    return reply_stored(request, entry, NULL);
 }
 
 /* ---- its price ---- */
@@ -281,14 +333,14 @@ static pe_outcome render_through_cache(pe_request *request, pe_problem *why)
         return PE_CONTINUE;
     remember(request, cached.coding);
     write_timing(request->representation, timing, sizeof timing);
-    return pe_reply_stored(request, cached.entry, cached.hit ? NULL : timing);
+    return reply_stored(request, cached.entry, cached.hit ? NULL : timing);
 }
 
 /* CONTINUE when there is no memory for the whole. It is coded where the client takes that and it is
  * worth it. */
 static pe_outcome render_whole(pe_request *request, pe_problem *why)
 {
-    char timing[96];
+    char timing[96], digest[PE_DIGEST_BYTES] = "";
     pe_buffer data = {0}, coded = {0};
     pe_representation *representation = request->representation;
     const pe_coding coding = coding_of(request);
@@ -306,8 +358,16 @@ static pe_outcome render_whole(pe_request *request, pe_problem *why)
         pe_buffer_free(&data);
         return PE_FAILED;
     }
+    if (request->wants_digest && !is_part(request)) { /* of the whole representation */
+        pe_digest_make(data.data, data.bytes, digest);
+        pe_service_count(&request->service->counters.digests);
+    }
+    request->reply_bytes = data.bytes;
+    request->cache_missed = true;
+    struct MHD_Response *response = pe_response_of(&data);
+    pe_header_fields_add(response, "Repr-Digest", digest);
     write_timing(representation, timing, sizeof timing);
-    return pe_reply_rendered(request, &data, &representation->metadata, timing);
+    return pe_reply_representation(request, response, &representation->metadata, timing);
 }
 
 /* The coding that samples of what is coded in pieces are worth: gzip finds rows again that zstd,
@@ -414,7 +474,7 @@ pe_outcome pe_answer_from_cache(pe_request *request)
     const bool to_hash = request->wants_digest && atomic_load(&stored->digest) == NULL;
     request->route_number = stored->metadata.route;
     if (tags == NULL && !to_hash) {
-        outcome = pe_reply_stored(request, entry, NULL);
+        outcome = reply_stored(request, entry, NULL);
     } else {
         if (tags != NULL && pe_etag_matches(tags, stored->metadata.etag))
             outcome = pe_reply_not_modified(request, &stored->metadata);

@@ -258,6 +258,31 @@ static void take_large(pe_body_stream *body)
         atomic_fetch_sub_explicit(&service->large_blocks, LARGE_BYTES, memory_order_relaxed);
 }
 
+/* HEAD of a length that is not known goes out without one, on a connection that ends: where it sends
+ * chunks, the library would send the last one, which a HEAD response does not have. */
+static pe_outcome reply(pe_request *request, pe_body_stream *body, pe_problem *why)
+{
+    const bool known = body->bytes != UINT64_MAX;
+    const uint64_t bytes = known ? body->bytes : MHD_SIZE_UNKNOWN;
+    /* Chunks are made in the connection's memory: the block would be held for nothing. */
+    const size_t block = known || !request->takes_interim ? body->pace.large : 1;
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(bytes, block, read_block, body, release);
+    if (response == NULL && block > PE_BLOCK_BYTES)
+        response =
+            MHD_create_response_from_callback(bytes, PE_BLOCK_BYTES, read_block, body, release);
+    if (response == NULL) {
+        release(body);
+        return pe_failed(pe_fail_memory(why));
+    }
+    request->reply_bytes = body->bytes;
+    request->cache_missed = true;
+    if (request->method == PE_METHOD_HEAD && !known)
+        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+    return pe_reply_representation(request, response, &body->representation->metadata,
+                                   "cache;desc=miss");
+}
+
 /* Without the memory for its first block an answer is not begun. */
 pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_problem *why)
 {
@@ -279,6 +304,5 @@ pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_proble
     }
     body->request->client.unspent = unspent_of(body);
     pe_service_count(&request->service->counters.streams);
-    const pe_body_source source = {body->bytes, body->pace.large, read_block, release, body};
-    return pe_reply_stream(request, &source, &body->representation->metadata, why);
+    return reply(request, body, why);
 }

@@ -259,6 +259,7 @@ void pe_representation_free(pe_representation *representation)
     pe_buffer_free(&representation->body);
     pe_buffer_free(&representation->parameters);
     pe_buffer_free(&representation->key);
+    pe_buffer_free(&representation->coded_key);
     free(representation->metadata.location);
     free(representation);
 }
@@ -346,31 +347,28 @@ pe_status pe_representation_render(pe_representation *representation, const pe_r
 
 /* The library's version belongs to it, and how it is used: another may code the same content
  * otherwise, and a strong tag is of bytes. */
-void pe_representation_key(const pe_representation *representation, pe_coding coding,
-                           pe_buffer *key)
+pe_slice pe_representation_key(pe_representation *representation, pe_coding coding)
 {
-    pe_buffer_add(key, representation->key.data, representation->key.bytes);
+    pe_buffer *key = &representation->coded_key;
     if (coding == PE_CODING_IDENTITY)
-        return;
-    pe_buffer_str(key, pe_coding_name(coding));
-    pe_buffer_str(key, " ");
-    pe_buffer_str(key, pe_coding_maker(coding));
-    pe_buffer_str(key, representation->in_pieces ? " in pieces\n" : "\n");
+        return pe_buffer_slice(&representation->key);
+    key->bytes = 0;
+    pe_buffer_add(key, representation->key.data, representation->key.bytes);
+    pe_buffer_format(key, "%s %s%s\n", pe_coding_name(coding), pe_coding_maker(coding),
+                     representation->in_pieces ? " in pieces" : "");
+    return key->failed || representation->key.bytes == 0 ? (pe_slice){"", 0} : pe_buffer_slice(key);
 }
 
-bool pe_representation_coded_tag(const pe_representation *representation, pe_coding coding,
+bool pe_representation_coded_tag(pe_representation *representation, pe_coding coding,
                                  char out[PE_ETAG_BYTES])
 {
-    pe_buffer key = {0};
-    pe_representation_key(representation, coding, &key);
-    const bool made = !key.failed && representation->resource->kind == PE_TABLE;
-    if (made)
-        pe_etag_make(key.data, key.bytes, out);
-    pe_buffer_free(&key);
-    return made;
+    const pe_slice key = pe_representation_key(representation, coding);
+    if (key.bytes > 0)
+        pe_etag_make(key.text, key.bytes, out);
+    return key.bytes > 0;
 }
 
-pe_status pe_representation_set_coding(const pe_representation *representation, pe_coding coding,
+pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
                                        pe_metadata *metadata, pe_problem *why)
 {
     metadata->coding = pe_coding_name(coding);

@@ -31,6 +31,7 @@ typedef struct pe_representation {
     pe_buffer body;        /* binary bodies: tensors may borrow from it */
     pe_buffer parameters;  /* canonical, as JSON; the rendering borrows it */
     pe_buffer key;         /* canonical request and media type: what the bytes depend on */
+    pe_buffer coded_key;   /* pe_representation_key's */
     bool key_is_hash;      /* the tag stands for a key too long to be stored */
     pe_metadata metadata;
     double compute, encode; /* seconds, once rendered */
@@ -64,17 +65,16 @@ void pe_representation_free(pe_representation *representation);
  * give the same, whatever their settings and whatever memory they have left. */
 #define PE_WHOLE_BYTES 1048576
 
-/** The canonical request in this coding, appended: what the coded bytes depend on. Fails as buffers
- * do. */
-void pe_representation_key(const pe_representation *representation, pe_coding coding,
-                           pe_buffer *out);
+/** The canonical request in this coding: what the coded bytes depend on. It is there until the next
+ * call. No bytes: there is none (transforms), or no memory. */
+pe_slice pe_representation_key(pe_representation *representation, pe_coding coding);
 
-/** The tag of the coded representation; false when there is none (transforms). */
-bool pe_representation_coded_tag(const pe_representation *representation, pe_coding coding,
+/** The tag of the coded representation; false when there is none. */
+bool pe_representation_coded_tag(pe_representation *representation, pe_coding coding,
                                  char out[PE_ETAG_BYTES]);
 
 /** *metadata, of the representation or a copy, is from now on that of the coded one. */
-pe_status pe_representation_set_coding(const pe_representation *representation, pe_coding coding,
+pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
                                        pe_metadata *metadata, pe_problem *why) PE_MUST_CHECK;
 
 /** Render it, or the part that the range says (NULL: the whole), into memory; in_pieces: the coding

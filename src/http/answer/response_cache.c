@@ -18,14 +18,65 @@ typedef struct canonical {
     char key[];
 } canonical;
 
+/* ---- stored responses ---- */
+
+/* What the library's response and its dozen header fields weigh beside our own. */
+#define RESPONSE_BYTES 3072
+
+/* From this size on malloc may take whole pages from the system. */
+#define MAPPED_BYTES 131072
+#define PAGE_BYTES   4096
+
+pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data, pe_metadata *metadata,
+                                  pe_stored_response **out, pe_problem *why)
+{
+    const pe_buffer content = *data;
+    pe_stored_response *stored = calloc(1, sizeof *stored);
+    struct MHD_Response *shared = pe_response_of(data);
+    if (stored == NULL || shared == NULL) {
+        if (shared != NULL)
+            MHD_destroy_response(shared);
+        free(stored);
+        return pe_fail_memory(why);
+    }
+    pe_header_fields_add_public(service, shared);
+    pe_header_fields_add_metadata(shared, PE_METHOD_GET, metadata);
+    pe_header_fields_add(shared, "Server-Timing", "cache;desc=hit");
+    stored->data = content.data;
+    stored->bytes = content.bytes;
+    stored->metadata = *metadata;
+    stored->shared = shared;
+    metadata->location = NULL;
+    *out = stored;
+    return PE_OK;
+}
+
+size_t pe_stored_response_weight(size_t bytes, const pe_metadata *metadata)
+{
+    const size_t rounding = bytes >= MAPPED_BYTES ? PAGE_BYTES : PE_CACHE_BLOCK_BYTES;
+    const size_t location = metadata->location != NULL ? strlen(metadata->location) : 0;
+    const size_t digest = PE_DIGEST_BYTES + PE_CACHE_BLOCK_BYTES;
+    return sizeof(pe_stored_response) + bytes + rounding + 2 * location + digest + RESPONSE_BYTES;
+}
+
+static void free_response(void *value)
+{
+    pe_stored_response *stored = value;
+    MHD_destroy_response(stored->shared); /* frees data when the last connection has sent it */
+    free(stored->metadata.location);
+    free(atomic_load(&stored->digest));
+    free(stored);
+}
+
+/* ---- the caches ---- */
+
 pe_status pe_response_cache_make(size_t bytes_max, pe_response_cache **out, pe_problem *why)
 {
     pe_response_cache *cache = calloc(1, sizeof *cache);
     if (cache == NULL)
         return pe_fail_memory(why);
     const size_t requests = bytes_max / REQUESTS_SHARE;
-    if (pe_cache_make(bytes_max - requests, pe_stored_response_free, &cache->responses, why) !=
-            PE_OK ||
+    if (pe_cache_make(bytes_max - requests, free_response, &cache->responses, why) != PE_OK ||
         pe_cache_make(requests, free, &cache->requests, why) != PE_OK) {
         pe_response_cache_free(cache);
         return why->status;
@@ -173,25 +224,21 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
 static pe_status get(pe_representation *representation, const pe_stored_response *plain,
                      pe_cached_response *out, pe_problem *why)
 {
-    pe_buffer key = {0};
     filling context = {representation, plain, out->coding};
-    pe_representation_key(representation, out->coding, &key);
+    const pe_slice key = pe_representation_key(representation, out->coding);
     const size_t most =
         plain == NULL ? (size_t)representation->length_max + 1 : pe_coding_room(plain->bytes);
+    const pe_metadata *metadata = plain == NULL ? &representation->metadata : &plain->metadata;
     const pe_cache_request request = {
-        .key = key.data,
+        .key = key.text,
         .key_bytes = key.bytes,
-        .most = pe_stored_response_weight(most, plain == NULL ? &representation->metadata
-                                                              : &plain->metadata),
+        .most = pe_stored_response_weight(most, metadata),
         .fill = fill,
         .context = &context,
     };
-    pe_cache *responses = representation->service->responses->responses;
-    const pe_status status =
-        key.failed ? pe_fail_memory(why)
-                   : pe_cache_get_bounded(responses, &request, &out->entry, &out->hit, why);
-    pe_buffer_free(&key);
-    return status;
+    return key.bytes == 0 ? pe_fail_memory(why)
+                          : pe_cache_get_bounded(representation->service->responses->responses,
+                                                 &request, &out->entry, &out->hit, why);
 }
 
 pe_status pe_cached_response_get(pe_representation *representation, pe_cached_response *out,
@@ -218,20 +265,15 @@ pe_status pe_cached_response_get(pe_representation *representation, pe_cached_re
 
 /* ---- what is there ---- */
 
-static pe_cache_entry *peek(const pe_representation *representation, pe_coding coding)
+static pe_cache_entry *peek(pe_representation *representation, pe_coding coding)
 {
-    pe_buffer key = {0};
-    pe_representation_key(representation, coding, &key);
+    const pe_slice key = pe_representation_key(representation, coding);
     pe_cache *responses = representation->service->responses->responses;
-    pe_cache_entry *entry = key.failed ? NULL : pe_cache_peek(responses, key.data, key.bytes);
-    pe_buffer_free(&key);
-    return entry;
+    return key.bytes > 0 ? pe_cache_peek(responses, key.text, key.bytes) : NULL;
 }
 
-pe_cache_entry *pe_cached_response_find(const pe_representation *representation, pe_coding *coding)
+pe_cache_entry *pe_cached_response_find(pe_representation *representation, pe_coding *coding)
 {
-    if (representation->resource->kind != PE_TABLE)
-        return NULL;
     pe_cache_entry *entry = peek(representation, *coding);
     if (entry == NULL || response_of(entry)->data != NULL)
         return entry;
@@ -240,16 +282,13 @@ pe_cache_entry *pe_cached_response_find(const pe_representation *representation,
     return peek(representation, *coding);
 }
 
-void pe_cached_response_remember(const pe_representation *representation, pe_coding coding,
+void pe_cached_response_remember(pe_representation *representation, pe_coding coding,
                                  const pe_request_key *raw, const pe_request_key *target)
 {
-    pe_buffer key = {0};
+    const pe_slice key = pe_representation_key(representation, coding);
     pe_response_cache *cache = representation->service->responses;
-    pe_representation_key(representation, coding, &key);
-    if (!key.failed) {
-        pe_response_cache_remember(cache, raw, pe_buffer_slice(&key));
-        if (representation->work > PE_HEAVY_WORK)
-            pe_response_cache_remember(cache, target, pe_buffer_slice(&key));
-    }
-    pe_buffer_free(&key);
+    if (key.bytes > 0)
+        pe_response_cache_remember(cache, raw, key);
+    if (key.bytes > 0 && representation->work > PE_HEAVY_WORK)
+        pe_response_cache_remember(cache, target, key);
 }

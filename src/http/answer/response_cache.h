@@ -11,6 +11,28 @@
 
 typedef struct pe_representation pe_representation; /* http/answer/representation.h */
 
+/** A rendered representation with its response, as the response cache has. Immutable, but for the
+ * digest. */
+typedef struct pe_stored_response {
+    char *data; /* freed by `shared`, whose content it is; NULL: coding it was not worth it */
+    size_t bytes;
+    pe_metadata metadata;
+    struct MHD_Response *shared; /* says "hit" and carries nothing that differs by request */
+    /** Repr-Digest; owned. Made when first wanted: NULL until then, published once. */
+    _Atomic(char *) digest;
+} pe_stored_response;
+
+/**
+ * Of rendered bytes. Takes data and, on success, the location of *metadata (set to NULL there).
+ * Errors  OVERLOADED (memory).
+ */
+pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data, pe_metadata *metadata,
+                                  pe_stored_response **out, pe_problem *why) PE_MUST_CHECK;
+
+/** What a response of so many bytes holds, with the library's part and a digest: what a cache
+ * reckons with. */
+size_t pe_stored_response_weight(size_t bytes, const pe_metadata *metadata);
+
 /**
  * Two caches. `responses` holds stored responses, by canonical request. `requests` knows the
  * canonical request of a raw one (target, Accept, Accept-Encoding), so that a repetition is not
@@ -58,7 +80,7 @@ bool pe_cached_response_fits(const pe_representation *representation);
 
 /** The entry of the response that is stored in this coding, or of the plain one where *coding was
  * not worth it and becomes IDENTITY; with a reference. NULL when there is none. */
-pe_cache_entry *pe_cached_response_find(const pe_representation *representation, pe_coding *coding);
+pe_cache_entry *pe_cached_response_find(pe_representation *representation, pe_coding *coding);
 
 /** A stored response as the cache gave it. */
 typedef struct pe_cached_response {
@@ -75,7 +97,7 @@ pe_status pe_cached_response_get(pe_representation *representation, pe_cached_re
 
 /** Remember that a raw request means this canonical one, in this coding; and so does its target,
  * where the answer is much work. */
-void pe_cached_response_remember(const pe_representation *representation, pe_coding coding,
+void pe_cached_response_remember(pe_representation *representation, pe_coding coding,
                                  const pe_request_key *raw, const pe_request_key *target);
 
 #endif

@@ -33,7 +33,9 @@ static void make_private(struct MHD_Response *response)
 
 /* ---- replies ---- */
 
-pe_outcome pe_reply_decide(pe_request *request, unsigned http_status, struct MHD_Response *response)
+/* The last step of every reply with a response of its own, which is taken: fields that all replies
+ * have. NULL: no memory. */
+static pe_outcome decide(pe_request *request, unsigned http_status, struct MHD_Response *response)
 {
     if (response == NULL)
         return PE_REPLIED;
@@ -57,18 +59,24 @@ pe_outcome pe_reply_decide(pe_request *request, unsigned http_status, struct MHD
     return PE_REPLIED;
 }
 
+struct MHD_Response *pe_response_of(pe_buffer *content)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        content->bytes, content->data, free, content->data);
+    if (response == NULL)
+        free(content->data);
+    *content = (pe_buffer){0};
+    return response;
+}
+
 /* The reply of a buffer, whose bytes are taken. */
 static pe_outcome decide_content(pe_request *request, unsigned http_status, pe_buffer *content,
                                  const pe_field *fields)
 {
     request->reply_bytes = content->bytes;
-    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
-        content->bytes, content->data, free, content->data);
-    if (response == NULL)
-        pe_buffer_free(content);
-    *content = (pe_buffer){0};
+    struct MHD_Response *response = pe_response_of(content);
     pe_header_fields_add_all(response, fields);
-    return pe_reply_decide(request, http_status, response);
+    return decide(request, http_status, response);
 }
 
 /* A terminal's prompt is to be on a line of its own. */
@@ -191,7 +199,7 @@ pe_outcome pe_reply_held(pe_request *request, const void *data, size_t bytes, pe
     struct MHD_Response *response = pe_response_held(data, bytes, entry);
     request->reply_bytes = bytes;
     pe_header_fields_add_all(response, fields);
-    return pe_reply_decide(request, MHD_HTTP_OK, response);
+    return decide(request, MHD_HTTP_OK, response);
 }
 
 pe_outcome pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *fields)
@@ -200,8 +208,52 @@ pe_outcome pe_reply_empty(pe_request *request, unsigned http_status, const pe_fi
         MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     request->reply_bytes = 0;
     pe_header_fields_add_all(response, fields);
-    return pe_reply_decide(request, http_status, response);
+    return decide(request, http_status, response);
 }
+
+/* ---- replies whose content is numbers ---- */
+
+bool pe_reply_fits_location(const pe_request *request, const pe_metadata *metadata)
+{
+    return metadata->location == NULL || strlen(metadata->location) <= request->location_room;
+}
+
+/* What If-None-Match: * names is known here only, since content decides the coding. */
+pe_outcome pe_reply_representation(pe_request *request, struct MHD_Response *response,
+                                   const pe_metadata *metadata, const char *timing)
+{
+    if (response == NULL)
+        return PE_REPLIED;
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
+    if (tags != NULL && request->method != PE_METHOD_POST &&
+        pe_etag_matches(tags, metadata->etag)) {
+        pe_reply_not_modified(request, metadata);
+        MHD_destroy_response(response);
+        return PE_REPLIED;
+    }
+    const bool part = request->range.kind == PE_RANGE_PART;
+    pe_metadata fitting = *metadata;
+    if (!pe_reply_fits_location(request, metadata))
+        fitting.location = NULL;
+    pe_header_fields_add_metadata(response, request->method, &fitting);
+    pe_header_fields_add(response, "Server-Timing", timing);
+    pe_header_fields_add(response, "Content-Range", part ? request->range.text : NULL);
+    return decide(request, part ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_OK, response);
+}
+
+pe_outcome pe_reply_not_modified(pe_request *request, const pe_metadata *metadata)
+{
+    const pe_field fields[] = {
+        {"ETag", metadata->etag},
+        {"Content-Location", pe_reply_fits_location(request, metadata) ? metadata->location : NULL},
+        {"Vary", "Accept, Accept-Encoding"},
+        {"Cache-Control", pe_header_fields_cache_control(request->method, metadata)},
+        {0},
+    };
+    return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields);
+}
+
+/* ---- its end ---- */
 
 enum MHD_Result pe_reply_send(pe_request *request)
 {
