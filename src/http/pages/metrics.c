@@ -30,6 +30,8 @@ enum { RESPONSES, REQUEST_KEYS, TABLES, CACHES };
 
 static const char *const cache_names[] = {"responses", "request_keys", "tables"};
 
+_Static_assert(sizeof(size_t) == sizeof(uint64_t), "rows read sizes and counts alike");
+
 /* One answer: where it goes, and what is read once for all rows. */
 typedef struct scrape {
     pe_buffer *out;
@@ -37,11 +39,14 @@ typedef struct scrape {
     pe_service *service;
     pe_cache_stats cache[CACHES];
     pe_budget_stats budget;
-    bool has_memory;
-    uint64_t reserved, resident;
-    uint64_t by_class[6]; /* requests; by_class[4]: 4xx; [0]: no reply */
+    uint64_t reserved, resident; /* UNKNOWN where the system does not tell */
+    uint64_t by_class[6];        /* requests; by_class[4]: 4xx; [0]: no reply */
     uint64_t requests, warm_hits, active, queue, connections, log_dropped, files, files_max;
     uint64_t body_bytes, large_blocks;
+    struct { /* of the budget, by purpose */
+        uint64_t responses, tables, learned, documents, coders, connections;
+        uint64_t other; /* of requests and streams under way, and what the program keeps */
+    } held;
     double cpu_seconds, started, longest;
 } scrape;
 
@@ -57,9 +62,10 @@ typedef enum metric_type {
 typedef struct metric_row {
     const char *name;
     metric_type type;
-    const char *help;
+    const char *help; /* NULL: another sample of the metric before */
     void (*read)(const scrape *from, const struct metric_row *row);
     size_t from;
+    const char *labels; /* of its one sample; NULL: none */
 } metric_row;
 
 static const char *total(const metric_row *row)
@@ -67,10 +73,11 @@ static const char *total(const metric_row *row)
     return row->type == METRIC_COUNTER ? "_total" : "";
 }
 
-/* A sample up to its value. labels: name="value" with commas between them, or "". */
+/* A sample up to its value. labels: name="value" with commas between them, or NULL. */
 static void name(const scrape *from, const metric_row *row, const char *end, const char *labels)
 {
-    pe_buffer_format(from->out, *labels != '\0' ? "%s%s{%s} " : "%s%s%s ", row->name, end, labels);
+    pe_buffer_format(from->out, "%s%s%s%s%s ", row->name, end, labels != NULL ? "{" : "",
+                     labels != NULL ? labels : "", labels != NULL ? "}" : "");
 }
 
 static void whole(const scrape *from, const metric_row *row, const char *end, const char *labels,
@@ -92,8 +99,8 @@ static void histogram(const scrape *from, const metric_row *row, const char *lab
     uint64_t all = 0;
     for (size_t b = 0; b <= PE_HISTOGRAM_BOUNDS; b++) {
         all += bucket[b];
-        pe_buffer_format(from->out, "%s_bucket{%s%sle=\"", row->name, labels,
-                         *labels != '\0' ? "," : "");
+        pe_buffer_format(from->out, "%s_bucket{%s%sle=\"", row->name, labels != NULL ? labels : "",
+                         labels != NULL ? "," : "");
         if (b == PE_HISTOGRAM_BOUNDS) {
             pe_buffer_str(from->out, "+Inf");
         } else {
@@ -119,47 +126,40 @@ static const void *at(const void *what, size_t offset)
     return (const char *)what + offset;
 }
 
-/* ---- rows of one number ---- */
+/* ---- rows of one sample ---- */
 
-/* from: offset in pe_counters */
+/* from: offset in pe_counters of a counter */
 static void read_counter(const scrape *from, const metric_row *row)
 {
-    count(from, row, "", load(at(&from->service->counters, row->from)));
+    count(from, row, row->labels, load(at(&from->service->counters, row->from)));
 }
+
+/* from: offset in pe_counters of a histogram */
+static void read_histogram(const scrape *from, const metric_row *row)
+{
+    const pe_histogram *counted = at(&from->service->counters, row->from);
+    uint64_t bucket[PE_HISTOGRAM_BOUNDS + 1];
+    for (size_t b = 0; b < PE_LEN(bucket); b++)
+        bucket[b] = load(&counted->bucket[b]);
+    histogram(from, row, row->labels, bucket, load(&counted->nanoseconds));
+}
+
+#define UNKNOWN UINT64_MAX
 
 /* from: offset in the scrape of an uint64_t */
 static void read_number(const scrape *from, const metric_row *row)
 {
     const uint64_t *number = at(from, row->from);
-    count(from, row, "", *number);
+    if (*number != UNKNOWN)
+        count(from, row, row->labels, *number);
 }
 
 /* from: offset in the scrape of a double */
 static void read_real(const scrape *from, const metric_row *row)
 {
     const double *real = at(from, row->from);
-    name(from, row, total(row), "");
+    name(from, row, total(row), row->labels);
     pe_buffer_format(from->out, "%.17g\n", *real);
-}
-
-/* As read_number, but without a sample where the system does not tell. */
-static void read_memory(const scrape *from, const metric_row *row)
-{
-    if (from->has_memory)
-        read_number(from, row);
-}
-
-/* A statistic of a cache or the budget, whose counters are uint64_t and whose sizes are size_t. */
-static uint64_t statistic(const metric_row *row, const void *stats)
-{
-    const void *member = at(stats, row->from);
-    return row->type == METRIC_COUNTER ? *(const uint64_t *)member : *(const size_t *)member;
-}
-
-/* from: offset in pe_budget_stats */
-static void read_budget(const scrape *from, const metric_row *row)
-{
-    count(from, row, "", statistic(row, &from->budget));
 }
 
 /* from: offset in pe_cache_stats */
@@ -168,7 +168,7 @@ static void read_caches(const scrape *from, const metric_row *row)
     char labels[32];
     for (size_t c = 0; c < CACHES; c++) {
         snprintf(labels, sizeof labels, "cache=\"%s\"", cache_names[c]);
-        count(from, row, labels, statistic(row, &from->cache[c]));
+        count(from, row, labels, *(const uint64_t *)at(&from->cache[c], row->from));
     }
 }
 
@@ -224,15 +224,6 @@ static void add_by_class(void *context, const pe_tally_sum *sum)
 
 /* ---- rows of several labels ---- */
 
-static void read_responses(const scrape *from, const metric_row *row)
-{
-    char labels[32];
-    for (unsigned c = 1; c < PE_LEN(from->by_class); c++) {
-        snprintf(labels, sizeof labels, "class=\"%uxx\"", c);
-        count(from, row, labels, from->by_class[c]);
-    }
-}
-
 static void read_problems(const scrape *from, const metric_row *row)
 {
     char labels[64];
@@ -242,81 +233,9 @@ static void read_problems(const scrape *from, const metric_row *row)
     }
 }
 
-static void of_counters(const scrape *from, const metric_row *row, const char *labels,
-                        const pe_histogram *counted)
-{
-    uint64_t bucket[PE_HISTOGRAM_BOUNDS + 1];
-    for (size_t b = 0; b < PE_LEN(bucket); b++)
-        bucket[b] = load(&counted->bucket[b]);
-    histogram(from, row, labels, bucket, load(&counted->nanoseconds));
-}
-
-static void read_waits(const scrape *from, const metric_row *row)
-{
-    of_counters(from, row, "", &from->service->counters.waits);
-}
-
-static void read_work(const scrape *from, const metric_row *row)
-{
-    of_counters(from, row, "on=\"request\"", &from->service->counters.work_on_requests);
-    of_counters(from, row, "on=\"stream_block\"", &from->service->counters.work_on_blocks);
-}
-
-static void read_violations(const scrape *from, const metric_row *row)
-{
-    count(from, row, "rule=\"work\"", load(&from->service->counters.overruns));
-    count(from, row, "rule=\"idle\"", load(&from->service->counters.spins));
-    count(from, row, "rule=\"memory\"", load(&from->service->counters.leaks));
-}
-
-static void read_blocks(const scrape *from, const metric_row *row)
-{
-    count(from, row, "by=\"io\"", load(&from->service->counters.blocks_by_io));
-    count(from, row, "by=\"worker\"", load(&from->service->counters.blocks_by_workers));
-}
-
 static size_t cached(const pe_cache_stats *stats)
 {
     return stats->bytes + stats->loose;
-}
-
-/* What the budget holds, by purpose; the rest, which is returned, is of requests and streams under
- * way, and what the program keeps. row NULL: nothing is written. */
-static size_t write_purposes(const scrape *from, const metric_row *row)
-{
-    pe_service *service = from->service;
-    pe_cache_stats documents;
-    pe_learned_tables *learned = pe_tables_learned(service->tables);
-    const size_t tables = cached(&from->cache[TABLES]), unmade = pe_wave_unmade_bytes();
-    pe_cache_stats_get(service->documents, &documents);
-    const struct {
-        const char *labels;
-        size_t bytes;
-    } kinds[] = {
-        {"kind=\"responses\"",
-         cached(&from->cache[RESPONSES]) + cached(&from->cache[REQUEST_KEYS])},
-        {"kind=\"tables\"", tables > unmade ? tables - unmade : 0},
-        {"kind=\"learned\"", pe_learned_tables_bytes(learned)},
-        {"kind=\"documents\"", cached(&documents)},
-        {"kind=\"coders\"", pe_coder_kept_bytes()},
-        {"kind=\"bodies\"", from->body_bytes},
-        {"kind=\"connections\"",
-         from->connections * (size_t)service->settings->connection_memory_bytes},
-    };
-    size_t rest = from->budget.bytes;
-    pe_learned_tables_free(learned);
-    for (size_t i = 0; i < PE_LEN(kinds); i++) {
-        rest -= kinds[i].bytes < rest ? kinds[i].bytes : rest;
-        if (row != NULL)
-            count(from, row, kinds[i].labels, kinds[i].bytes);
-    }
-    return rest;
-}
-
-static void read_purposes(const scrape *from, const metric_row *row)
-{
-    const size_t rest = write_purposes(from, row);
-    count(from, row, "kind=\"other\"", rest);
 }
 
 static void read_build(const scrape *from, const metric_row *row)
@@ -331,19 +250,20 @@ static void read_build(const scrape *from, const metric_row *row)
 /* ---- the table ---- */
 
 /* clang-format off */
-#define COUNTER(name, help, ...) {name, METRIC_COUNTER, help, __VA_ARGS__}
-#define GAUGE(name, help, ...) {name, METRIC_GAUGE, help, __VA_ARGS__}
-#define HISTOGRAM(name, help, read) {name, METRIC_HISTOGRAM, help, read, 0}
-#define SUMMARY(name, help, ...) {name, METRIC_SUMMARY, help, __VA_ARGS__}
+#define COUNTER(metric, what, ...) {metric, METRIC_COUNTER, what, .read = __VA_ARGS__}
+#define GAUGE(metric, what, ...) {metric, METRIC_GAUGE, what, .read = __VA_ARGS__}
+#define HISTOGRAM(metric, what, ...) {metric, METRIC_HISTOGRAM, what, .read = __VA_ARGS__}
+#define SUMMARY(metric, what, ...) {metric, METRIC_SUMMARY, what, .read = __VA_ARGS__}
 #define OF_COUNTERS(member)               read_counter, offsetof(pe_counters, member)
+#define OF_HISTOGRAM(member)              read_histogram, offsetof(pe_counters, member)
 #define OF_CACHES(member)                 read_caches, offsetof(pe_cache_stats, member)
-#define OF_BUDGET(member)                 read_budget, offsetof(pe_budget_stats, member)
 #define OF_SCRAPE(member)                 read_number, offsetof(scrape, member)
+#define OF_BUDGET(member)                 OF_SCRAPE(budget.member)
 
 static const metric_row rows[] = {
     HISTOGRAM("http_server_request_duration_seconds",
               "Time from the first line of a request to the end of its response, as handed to the system.",
-              read_series),
+              read_series, 0),
     SUMMARY("http_server_request_body_size_bytes", "Bytes of the bodies of requests that have arrived.",
             read_series, offsetof(pe_tally_sum, received)),
     SUMMARY("http_server_response_body_size_bytes",
@@ -352,7 +272,12 @@ static const metric_row rows[] = {
     GAUGE("http_server_active_requests", "Requests whose first line has arrived and that have not ended, this one included.",
           OF_SCRAPE(active)),
     COUNTER("posenc_requests", "Requests that have ended.", OF_SCRAPE(requests)),
-    COUNTER("posenc_responses", "Requests that have ended, by the class of their status.", read_responses, 0),
+    COUNTER("posenc_responses", "Requests that have ended, by the class of their status.",
+            OF_SCRAPE(by_class[1]), "class=\"1xx\""),
+    COUNTER("posenc_responses", NULL, OF_SCRAPE(by_class[2]), "class=\"2xx\""),
+    COUNTER("posenc_responses", NULL, OF_SCRAPE(by_class[3]), "class=\"3xx\""),
+    COUNTER("posenc_responses", NULL, OF_SCRAPE(by_class[4]), "class=\"4xx\""),
+    COUNTER("posenc_responses", NULL, OF_SCRAPE(by_class[5]), "class=\"5xx\""),
     COUNTER("posenc_warm_hits",
             "Requests answered from the response cache by their raw target and headers.", OF_SCRAPE(warm_hits)),
     COUNTER("posenc_rejections", "Replies that told a problem, by its code.", read_problems, 0),
@@ -361,14 +286,17 @@ static const metric_row rows[] = {
     COUNTER("posenc_abandoned", "Requests whose clients disconnected before a worker had done its work.",
             OF_COUNTERS(abandoned)),
     GAUGE("posenc_queue", "Requests that wait for a worker.", OF_SCRAPE(queue)),
-    HISTOGRAM("posenc_queue_wait_seconds", "Time that requests waited for a worker, each time they did.", read_waits),
+    HISTOGRAM("posenc_queue_wait_seconds", "Time that requests waited for a worker, each time they did.", OF_HISTOGRAM(waits)),
     HISTOGRAM("posenc_work_seconds",
               "Time of workers: of each turn that a request had, and of each block of a streamed response.",
-              read_work),
+              OF_HISTOGRAM(work_on_requests), "on=\"request\""),
+    HISTOGRAM("posenc_work_seconds", NULL, OF_HISTOGRAM(work_on_blocks), "on=\"stream_block\""),
     COUNTER("posenc_invariant_violations",
             "What should not happen. work: a request took more time than its price allows, and was ended. "
             "idle: nothing was asked, and a quarter of a core was taken. memory: 16 MiB were left over.",
-            read_violations, 0),
+            OF_COUNTERS(overruns), "rule=\"work\""),
+    COUNTER("posenc_invariant_violations", NULL, OF_COUNTERS(spins), "rule=\"idle\""),
+    COUNTER("posenc_invariant_violations", NULL, OF_COUNTERS(leaks), "rule=\"memory\""),
     GAUGE("posenc_longest_stretch_seconds",
           "Longest time of a worker, since the start, in which it did not look for its client, its bound and the end.",
           read_real, offsetof(scrape, longest)),
@@ -377,7 +305,9 @@ static const metric_row rows[] = {
             OF_COUNTERS(work)),
     COUNTER("posenc_streams", "Responses computed while they were sent.", OF_COUNTERS(streams)),
     COUNTER("posenc_stream_bytes", "Bytes computed for streamed responses.", OF_COUNTERS(stream_bytes)),
-    COUNTER("posenc_stream_blocks", "Blocks of streamed responses by the threads that computed them.", read_blocks, 0),
+    COUNTER("posenc_stream_blocks", "Blocks of streamed responses by the threads that computed them.",
+            OF_COUNTERS(blocks_by_io), "by=\"io\""),
+    COUNTER("posenc_stream_blocks", NULL, OF_COUNTERS(blocks_by_workers), "by=\"worker\""),
     GAUGE("posenc_stream_large_blocks_bytes", "Bytes held by streams for blocks of 256 KiB.",
           OF_SCRAPE(large_blocks)),
     COUNTER("posenc_digests", "Responses hashed for a Repr-Digest field.", OF_COUNTERS(digests)),
@@ -386,7 +316,15 @@ static const metric_row rows[] = {
     COUNTER("posenc_connections_opened", "Connections accepted since the start.", OF_COUNTERS(connections)),
     GAUGE("posenc_body_bytes", "Bytes of request bodies that are held.", OF_SCRAPE(body_bytes)),
     COUNTER("posenc_log_dropped", "Log lines dropped because their reader was too slow.", OF_SCRAPE(log_dropped)),
-    GAUGE("posenc_memory_bytes", "Bytes allocated, by purpose.", read_purposes, 0),
+    GAUGE("posenc_memory_bytes", "Bytes allocated, by purpose.", OF_SCRAPE(held.responses),
+          "kind=\"responses\""),
+    GAUGE("posenc_memory_bytes", NULL, OF_SCRAPE(held.tables), "kind=\"tables\""),
+    GAUGE("posenc_memory_bytes", NULL, OF_SCRAPE(held.learned), "kind=\"learned\""),
+    GAUGE("posenc_memory_bytes", NULL, OF_SCRAPE(held.documents), "kind=\"documents\""),
+    GAUGE("posenc_memory_bytes", NULL, OF_SCRAPE(held.coders), "kind=\"coders\""),
+    GAUGE("posenc_memory_bytes", NULL, OF_SCRAPE(body_bytes), "kind=\"bodies\""),
+    GAUGE("posenc_memory_bytes", NULL, OF_SCRAPE(held.connections), "kind=\"connections\""),
+    GAUGE("posenc_memory_bytes", NULL, OF_SCRAPE(held.other), "kind=\"other\""),
     GAUGE("posenc_memory_allocated_bytes", "Bytes allocated for everything together.", OF_BUDGET(bytes)),
     GAUGE("posenc_memory_max_bytes", "Bytes that may be allocated for everything together.", OF_BUDGET(bytes_max)),
     COUNTER("posenc_memory_refused",
@@ -407,16 +345,33 @@ static const metric_row rows[] = {
     GAUGE("posenc_cache_max_bytes", "Bytes that the cache may hold.", OF_CACHES(bytes_max)),
     GAUGE("posenc_cache_entries", "Stored entries.", OF_CACHES(entries)),
     COUNTER("process_cpu_seconds", "Time that all threads of the process have computed.", read_real, offsetof(scrape, cpu_seconds)),
-    GAUGE("process_resident_memory_bytes", "Memory of the process that is in RAM.",
-          read_memory, offsetof(scrape, resident)),
-    GAUGE("process_virtual_memory_bytes", "Addresses that the process has reserved.",
-          read_memory, offsetof(scrape, reserved)),
+    GAUGE("process_resident_memory_bytes", "Memory of the process that is in RAM.", OF_SCRAPE(resident)),
+    GAUGE("process_virtual_memory_bytes", "Addresses that the process has reserved.", OF_SCRAPE(reserved)),
     GAUGE("process_open_fds", "File descriptors that are open.", OF_SCRAPE(files)),
     GAUGE("process_max_fds", "File descriptors that may be open.", OF_SCRAPE(files_max)),
     GAUGE("process_start_time_seconds", "When the server started, in seconds since 1970.", read_real, offsetof(scrape, started)),
     GAUGE("posenc_build_info", "Always 1; the labels say what runs.", read_build, 0),
 };
 /* clang-format on */
+
+static void take_held(pe_service *service, scrape *out)
+{
+    pe_cache_stats documents;
+    pe_learned_tables *learned = pe_tables_learned(service->tables);
+    const size_t tables = cached(&out->cache[TABLES]), unmade = pe_wave_unmade_bytes();
+    pe_cache_stats_get(service->documents, &documents);
+    out->held.responses = cached(&out->cache[RESPONSES]) + cached(&out->cache[REQUEST_KEYS]);
+    out->held.tables = tables > unmade ? tables - unmade : 0;
+    out->held.learned = pe_learned_tables_bytes(learned);
+    out->held.documents = cached(&documents);
+    out->held.coders = pe_coder_kept_bytes();
+    out->held.connections = out->connections * (uint64_t)service->settings->connection_memory_bytes;
+    pe_learned_tables_free(learned);
+    const uint64_t known = out->held.responses + out->held.tables + out->held.learned +
+                           out->held.documents + out->held.coders + out->body_bytes +
+                           out->held.connections;
+    out->held.other = out->budget.bytes > known ? out->budget.bytes - known : 0;
+}
 
 static void take(pe_service *service, scrape *out)
 {
@@ -428,7 +383,8 @@ static void take(pe_service *service, scrape *out)
     out->body_bytes = atomic_load(&service->body_bytes);
     out->longest = (double)atomic_load(&service->counters.longest) / 1e9;
     out->large_blocks = atomic_load(&service->large_blocks);
-    out->has_memory = pe_process_memory(&service->process, &out->reserved, &out->resident);
+    if (!pe_process_memory(&service->process, &out->reserved, &out->resident))
+        out->reserved = out->resident = UNKNOWN;
     pe_tally_each(service->tally, add_by_class, out);
     out->warm_hits = pe_tally_cache_hits(service->tally);
     out->active = pe_watchdog_active(service->watchdog);
@@ -439,6 +395,7 @@ static void take(pe_service *service, scrape *out)
     out->files_max = service->process.files_max;
     out->cpu_seconds = pe_process_cpu_seconds();
     out->started = service->process.started;
+    take_held(service, out);
 }
 
 /* ---- what should never happen, looked for while nothing else does ---- */
@@ -472,7 +429,7 @@ void pe_metrics_judge(pe_service *service, pe_invariants *invariants)
                             .events = from.requests + load(&service->counters.connections) +
                                       load(&service->edition),
                             .active = from.active + atomic_load(&service->warming),
-                            .other = write_purposes(&from, NULL)};
+                            .other = from.held.other};
     const pe_broken broken = pe_invariants_judge(invariants, &sight);
     if (broken.idle)
         pe_service_count(&service->counters.spins);
@@ -497,9 +454,11 @@ pe_outcome pe_page_metrics(pe_request *request, pe_problem *why)
     for (const metric_row *row = rows; row < rows + PE_LEN(rows); row++) {
         /* OpenMetrics gives the name of a counter without _total. */
         const char *end = open ? "" : total(row), *unit = strrchr(row->name, '_');
-        pe_buffer_format(&out, "# HELP %s%s %s\n# TYPE %s%s %s\n", row->name, end, row->help,
-                         row->name, end, types[row->type]);
-        if (open && unit != NULL && (strcmp(unit, "_seconds") == 0 || strcmp(unit, "_bytes") == 0))
+        if (row->help != NULL)
+            pe_buffer_format(&out, "# HELP %s%s %s\n# TYPE %s%s %s\n", row->name, end, row->help,
+                             row->name, end, types[row->type]);
+        if (row->help != NULL && open && unit != NULL &&
+            (strcmp(unit, "_seconds") == 0 || strcmp(unit, "_bytes") == 0))
             pe_buffer_format(&out, "# UNIT %s %s\n", row->name, unit + 1);
         row->read(&from, row);
     }
