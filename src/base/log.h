@@ -74,11 +74,12 @@ typedef struct pe_log_member {
  * Write {"time":"2026-01-02T03:04:05.678Z","level":"info","event":EVENT, members...} and a newline.
  * Threads  any.
  *
- *     pe_log(PE_LOG_INFO, "listening", (pe_log_member[]){{PE_LOG_TEXT, "host", .text = host},
- *                                                       {PE_LOG_NUMBER, "port", .number = port},
- * {0}});
+ *     PE_LOG(PE_LOG_INFO, "listening", PE_TEXT("host", host), PE_NUMBER("port", port));
  */
 void pe_log(pe_log_level level, const char *event, const pe_log_member *members);
+#define PE_LOG(level, event, ...) pe_log(level, event, (pe_log_member[]){__VA_ARGS__, {0}})
+#define PE_TEXT(member, value)    {PE_LOG_TEXT, member, .text = (value)}
+#define PE_NUMBER(member, value)  {PE_LOG_NUMBER, member, .number = (int64_t)(value)}
 
 /** The event "access" of level info, into the access log, whatever the level.   Threads  any. */
 void pe_log_access(const pe_log_member *members);

@@ -77,7 +77,7 @@ static void log_signal(pe_log_level level, const char *event, int number)
         snprintf(name, sizeof name, "SIG%s", known);
     else
         snprintf(name, sizeof name, "%d", number);
-    pe_log(level, event, (pe_log_member[]){{PE_LOG_TEXT, "signal", .text = name}, {0}});
+    PE_LOG(level, event, PE_TEXT("signal", name));
 }
 
 /* ---- SIGHUP: the settings are read again, and what can be is put to use ---- */
@@ -95,12 +95,9 @@ static void log_change(void *context, const pe_config_change *change)
 {
     const bool applied = context != NULL;
     if (pe_reload_applies(change->name) == applied)
-        pe_log(applied ? PE_LOG_INFO : PE_LOG_WARN,
-               applied ? "setting_changed" : "setting_needs_restart",
-               (pe_log_member[]){{PE_LOG_TEXT, "name", .text = change->name},
-                                 {PE_LOG_TEXT, "was", .text = change->was},
-                                 {PE_LOG_TEXT, "is", .text = change->is},
-                                 {0}});
+        PE_LOG(applied ? PE_LOG_INFO : PE_LOG_WARN,
+               applied ? "setting_changed" : "setting_needs_restart", PE_TEXT("name", change->name),
+               PE_TEXT("was", change->was), PE_TEXT("is", change->is));
 }
 
 static pe_status reload_all(reconfiguration *reload, pe_server *server, pe_problem *why)
@@ -155,12 +152,9 @@ static void log_refused_memory(uint64_t *logged)
     if (stats.refused + stats.failed == *logged)
         return;
     *logged = stats.refused + stats.failed;
-    pe_log(PE_LOG_WARN, "memory_short",
-           (pe_log_member[]){{PE_LOG_NUMBER, "allocated", .number = (int64_t)stats.bytes},
-                             {PE_LOG_NUMBER, "memory_max", .number = (int64_t)stats.bytes_max},
-                             {PE_LOG_NUMBER, "refused", .number = (int64_t)stats.refused},
-                             {PE_LOG_NUMBER, "failed", .number = (int64_t)stats.failed},
-                             {0}});
+    PE_LOG(PE_LOG_WARN, "memory_short", PE_NUMBER("allocated", stats.bytes),
+           PE_NUMBER("memory_max", stats.bytes_max), PE_NUMBER("refused", stats.refused),
+           PE_NUMBER("failed", stats.failed));
 }
 
 /* ---- the end ---- */

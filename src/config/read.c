@@ -40,8 +40,7 @@ static void warn_old(const char *name, const char *newer)
     char detail[128];
     snprintf(detail, sizeof detail, "%s is an old name of the settings file, which is %s now", name,
              newer);
-    pe_log(PE_LOG_WARN, "old_name",
-           (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = detail}, {0}});
+    PE_LOG(PE_LOG_WARN, "old_name", PE_TEXT("detail", detail));
 }
 
 /* The value of --settings or POSENC_SETTINGS, or of their old names, the flag first; NULL when none is
@@ -106,9 +105,7 @@ static void warn_ignored(const char *variable, size_t bytes, const char *reason)
 {
     char name[128] = "";
     memcpy(name, variable, bytes < sizeof name ? bytes : sizeof name - 1);
-    pe_log(PE_LOG_WARN, "variable_ignored",
-           (pe_log_member[]){
-               {PE_LOG_TEXT, "name", .text = name}, {PE_LOG_TEXT, "reason", .text = reason}, {0}});
+    PE_LOG(PE_LOG_WARN, "variable_ignored", PE_TEXT("name", name), PE_TEXT("reason", reason));
 }
 
 /* The value that a variable POSENC_* gives a setting. One that names none is logged. */

@@ -79,8 +79,7 @@ static bool may_accept_more(pe_acceptor *acceptor, pe_place place, int reason)
 {
     if (reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM) {
         if (!acceptor->reported)
-            pe_log(PE_LOG_WARN, "accept_failed",
-                   (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = strerror(reason)}, {0}});
+            PE_LOG(PE_LOG_WARN, "accept_failed", PE_TEXT("detail", strerror(reason)));
         acceptor->reported = true;
         acceptor->exhausted = true;
         atomic_store(&acceptor->full, true);

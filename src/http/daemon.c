@@ -424,7 +424,7 @@ static void log_library(void *context PE_UNUSED, const char *format, va_list arg
     char text[256];
     vsnprintf(text, sizeof text, format, arguments);
     text[strcspn(text, "\n")] = '\0';
-    pe_log(PE_LOG_DEBUG, "library", (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = text}, {0}});
+    PE_LOG(PE_LOG_DEBUG, "library", PE_TEXT("detail", text));
 }
 
 /* The raw target is read by us; the library's own decoding would cut it at %00. */

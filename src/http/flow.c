@@ -156,11 +156,8 @@ void pe_flow_take_part(pe_request *request)
 void pe_flow_fail(pe_request *request, const pe_problem *why)
 {
     if (why->status == PE_INTERNAL)
-        pe_log(PE_LOG_ERROR, "internal",
-               (pe_log_member[]){{PE_LOG_TEXT, "target", .text = request->target},
-                                 {PE_LOG_TEXT, "request_id", .text = pe_request_id(request)},
-                                 {PE_LOG_TEXT, "detail", .text = why->detail},
-                                 {0}});
+        PE_LOG(PE_LOG_ERROR, "internal", PE_TEXT("target", request->target),
+               PE_TEXT("request_id", pe_request_id(request)), PE_TEXT("detail", why->detail));
     pe_reply_problem(request, why);
 }
 

@@ -71,11 +71,8 @@ static void use_learned(pe_service *service, prepared *made)
     pe_tables_use_learned(service->tables, made->tables);
     atomic_fetch_add(&service->edition, 1);
     if (!first)
-        pe_log(PE_LOG_INFO, "learned_changed",
-               (pe_log_member[]){{PE_LOG_NUMBER, "added", .number = (int64_t)changes->added},
-                                 {PE_LOG_NUMBER, "changed", .number = (int64_t)changes->changed},
-                                 {PE_LOG_NUMBER, "removed", .number = (int64_t)changes->removed},
-                                 {0}});
+        PE_LOG(PE_LOG_INFO, "learned_changed", PE_NUMBER("added", changes->added),
+               PE_NUMBER("changed", changes->changed), PE_NUMBER("removed", changes->removed));
 }
 
 pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_problem *why)
@@ -104,20 +101,14 @@ pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_proble
                  keys != NULL || settings->address_rate > 0 || settings->address_work_rate > 0);
     const pe_keys_changes changes = pe_keys_compare(before, keys);
     if (changes.added + changes.changed + changes.removed > 0)
-        pe_log(PE_LOG_INFO, "keys",
-               (pe_log_member[]){{PE_LOG_NUMBER, "keys", .number = (int64_t)changes.keys},
-                                 {PE_LOG_NUMBER, "added", .number = (int64_t)changes.added},
-                                 {PE_LOG_NUMBER, "changed", .number = (int64_t)changes.changed},
-                                 {PE_LOG_NUMBER, "removed", .number = (int64_t)changes.removed},
-                                 {PE_LOG_TEXT, "names", .text = changes.names},
-                                 {0}});
+        PE_LOG(PE_LOG_INFO, "keys", PE_NUMBER("keys", changes.keys),
+               PE_NUMBER("added", changes.added), PE_NUMBER("changed", changes.changed),
+               PE_NUMBER("removed", changes.removed), PE_TEXT("names", changes.names));
     pe_keys_unref(before);
     pe_tls_certificate shown;
     if (made.identity != NULL && pe_tls_use(service->tls, made.identity, &shown))
-        pe_log(PE_LOG_INFO, "certificate",
-               (pe_log_member[]){{PE_LOG_TEXT, "subject", .text = shown.subject},
-                                 {PE_LOG_TEXT, "sha256", .text = shown.fingerprint},
-                                 {0}});
+        PE_LOG(PE_LOG_INFO, "certificate", PE_TEXT("subject", shown.subject),
+               PE_TEXT("sha256", shown.fingerprint));
     pe_log_set_level(pe_log_level_named(fresh->log_level));
     pe_log_set_format(fresh->log_format);
     return PE_OK;

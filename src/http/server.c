@@ -115,10 +115,8 @@ static pe_status allow_connections(const pe_settings *settings, pe_problem *why)
                        "the system must allow at least %llu open files (ulimit -n), got %llu",
                        (unsigned long long)least, (unsigned long long)limit.rlim_cur);
     if (limit.rlim_cur < wanted)
-        pe_log(PE_LOG_WARN, "descriptors",
-               (pe_log_member[]){{PE_LOG_NUMBER, "wanted", .number = (int64_t)wanted},
-                                 {PE_LOG_NUMBER, "allowed", .number = (int64_t)limit.rlim_cur},
-                                 {0}});
+        PE_LOG(PE_LOG_WARN, "descriptors", PE_NUMBER("wanted", wanted),
+               PE_NUMBER("allowed", limit.rlim_cur));
     return PE_OK;
 }
 
@@ -142,8 +140,7 @@ static pe_status open_admin(pe_server *server, pe_problem *why)
     if (!pe_config_is_default(service->config, "admin_listen"))
         return pe_fail(why, PE_INVALID_PARAMETER, "admin_listen", "admin_listen: %.400s",
                        cause.detail);
-    pe_log(PE_LOG_WARN, "no_admin_listener",
-           (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = cause.detail}, {0}});
+    PE_LOG(PE_LOG_WARN, "no_admin_listener", PE_TEXT("detail", cause.detail));
     return PE_OK;
 }
 
@@ -181,10 +178,8 @@ static void *warm_up(void *context)
     for (size_t i = 0; i < list->n && !atomic_load(&service->draining); i++) {
         pe_problem why;
         if (pe_precompute(service, list->item[i], true, &why) != PE_OK)
-            pe_log(PE_LOG_WARN, "warm",
-                   (pe_log_member[]){{PE_LOG_TEXT, "target", .text = list->item[i]},
-                                     {PE_LOG_TEXT, "detail", .text = why.detail},
-                                     {0}});
+            PE_LOG(PE_LOG_WARN, "warm", PE_TEXT("target", list->item[i]),
+                   PE_TEXT("detail", why.detail));
     }
     atomic_store(&service->warming, false);
     pe_log(PE_LOG_INFO, "ready", (pe_log_member[]){{0}});
@@ -225,10 +220,8 @@ static pe_status apply_shares(pe_settings *settings, pe_problem *why)
         const int64_t most = settings->memory_max / shares[i].parts;
         *setting = *setting < most ? *setting : most;
     }
-    pe_log(PE_LOG_INFO, "memory",
-           (pe_log_member[]){{PE_LOG_NUMBER, "memory_max", .number = settings->memory_max},
-                             {PE_LOG_TEXT, "from", .text = from},
-                             {0}});
+    PE_LOG(PE_LOG_INFO, "memory", PE_NUMBER("memory_max", settings->memory_max),
+           PE_TEXT("from", from));
     return PE_OK;
 }
 
@@ -456,11 +449,9 @@ pe_status pe_server_start(const pe_config *config, void (*ready)(void), pe_serve
     for (size_t i = 0; i < server->n_listeners; i++) {
         const pe_socket *socket = &server->listener[i].socket;
         const bool path = socket->port < 0, admin = server->listener[i].place == PE_PLACE_OPERATOR;
-        pe_log(
-            PE_LOG_INFO, admin ? "admin_listening" : "listening",
-            (pe_log_member[]){{PE_LOG_TEXT, path ? "path" : "host", .text = socket->name},
-                              {path ? PE_LOG_END : PE_LOG_NUMBER, "port", .number = socket->port},
-                              {0}});
+        PE_LOG(PE_LOG_INFO, admin ? "admin_listening" : "listening",
+               PE_TEXT(path ? "path" : "host", socket->name),
+               {path ? PE_LOG_END : PE_LOG_NUMBER, "port", .number = socket->port});
     }
     server->has_warmer = pthread_create(&server->warmer, NULL, warm_up, server) == 0;
     if (!server->has_warmer)

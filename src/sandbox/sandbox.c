@@ -46,10 +46,7 @@ static pe_sandbox_state enter(size_t w, const pe_sandbox_plan *plan, pe_wall_not
 
 static void warn(size_t w, const char *detail)
 {
-    pe_log(PE_LOG_WARN, "sandbox",
-           (pe_log_member[]){{PE_LOG_TEXT, "wall", .text = walls[w].name},
-                             {PE_LOG_TEXT, "detail", .text = detail},
-                             {0}});
+    PE_LOG(PE_LOG_WARN, "sandbox", PE_TEXT("wall", walls[w].name), PE_TEXT("detail", detail));
 }
 
 static pe_status enter_those(const pe_sandbox_plan *plan, bool for_all, pe_sandbox *out,

@@ -45,11 +45,8 @@ typedef struct content {
 /* tensor: NULL for all of the file. */
 static void log_skipped(const char *file, const char *tensor, const char *detail)
 {
-    pe_log(PE_LOG_WARN, "learned_skipped",
-           (pe_log_member[]){{PE_LOG_TEXT, "file", .text = file},
-                             {PE_LOG_TEXT, "detail", .text = detail},
-                             {tensor != NULL ? PE_LOG_TEXT : PE_LOG_END, "tensor", .text = tensor},
-                             {0}});
+    PE_LOG(PE_LOG_WARN, "learned_skipped", PE_TEXT("file", file), PE_TEXT("detail", detail),
+           {tensor != NULL ? PE_LOG_TEXT : PE_LOG_END, "tensor", .text = tensor});
 }
 
 /* ---- one file ---- */
@@ -381,11 +378,8 @@ pe_status pe_learned_tables_load(const char *folder, const pe_learned_limits *li
     }
     if (learned->n > 0)
         qsort(learned->table, learned->n, sizeof *learned->table, by_table_name);
-    pe_log(PE_LOG_INFO, "learned",
-           (pe_log_member[]){{PE_LOG_TEXT, "folder", .text = learned->folder},
-                             {PE_LOG_NUMBER, "tables", .number = (int64_t)learned->n},
-                             {PE_LOG_NUMBER, "bytes", .number = (int64_t)learned->bytes},
-                             {0}});
+    PE_LOG(PE_LOG_INFO, "learned", PE_TEXT("folder", learned->folder),
+           PE_NUMBER("tables", learned->n), PE_NUMBER("bytes", learned->bytes));
     *out = learned;
     return PE_OK;
 }

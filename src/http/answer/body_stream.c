@@ -84,8 +84,7 @@ static void note(pe_body_stream *body, pe_status status, size_t got, const pe_pr
     body->made += got;
     body->ended = status != PE_OK || (got == 0 && !pe_stream_reduces(body->representation->stream));
     if (status != PE_OK && body->begun && body->request->meter.ended != PE_OVERLOADED)
-        pe_log(PE_LOG_ERROR, "stream",
-               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = why->detail}, {0}});
+        PE_LOG(PE_LOG_ERROR, "stream", PE_TEXT("detail", why->detail));
     if (status == PE_OK)
         atomic_fetch_add_explicit(&body->service->counters.stream_bytes, got, memory_order_relaxed);
 }

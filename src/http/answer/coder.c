@@ -2,6 +2,7 @@
 /* coder.c - a content coding applied to a stream, piece by piece. */
 #include "http/answer/coder.h"
 
+#include <endian.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/size.h"
 
 /*
@@ -76,7 +78,6 @@ typedef bool code(pe_coder *coder, bench *at, size_t bytes, char *out, size_t ro
 
 typedef struct coder_ops {
     size_t piece;
-    bool (*start)(pe_coder *coder); /* NULL: nothing to do */
     code *code;
 } coder_ops;
 
@@ -130,13 +131,6 @@ static bench *bench_of_thread(void)
 
 /* ---- gzip ---- */
 
-static char *put_32(uint64_t value, char *to)
-{
-    for (int i = 0; i < 4; i++)
-        *to++ = (char)(value >> (8 * i) & 255);
-    return to;
-}
-
 /*
  * One member: its header, blocks of all pieces, of which each ends at a whole byte, and the
  * trailer.
@@ -163,8 +157,9 @@ static bool code_gzip(pe_coder *coder, bench *at, size_t bytes, char *out, size_
         return false;
     to = (char *)gzip->next_out;
     coder->sum = crc32(coder->sum, (const unsigned char *)at->input, (unsigned)bytes);
+    const uint32_t trailer[] = {htole32((uint32_t)coder->sum), htole32((uint32_t)coder->taken)};
     if (coder->last)
-        to = put_32(coder->taken, put_32(coder->sum, to));
+        to = (char *)memcpy(to, trailer, sizeof trailer) + sizeof trailer;
     *used = (size_t)(to - out);
     return true;
 }
@@ -182,7 +177,7 @@ static bool start_zstd(pe_coder *coder)
         {ZSTD_c_minMatch, ZSTD_MATCH},         {ZSTD_c_strategy, ZSTD_fast},
     };
     coder->zstd = ZSTD_createCCtx();
-    for (size_t i = 0; coder->zstd != NULL && i < sizeof parameters / sizeof parameters[0]; i++)
+    for (size_t i = 0; coder->zstd != NULL && i < PE_LEN(parameters); i++)
         if (ZSTD_isError(
                 ZSTD_CCtx_setParameter(coder->zstd, parameters[i].name, parameters[i].value)))
             return false;
@@ -204,8 +199,8 @@ static bool code_zstd(pe_coder *coder, bench *at, size_t bytes, char *out, size_
 }
 
 static const coder_ops all_ops[PE_CODINGS] = {
-    [PE_CODING_GZIP] = {GZIP_PIECE, NULL, code_gzip},
-    [PE_CODING_ZSTD] = {ZSTD_PIECE, start_zstd, code_zstd},
+    [PE_CODING_GZIP] = {GZIP_PIECE, code_gzip},
+    [PE_CODING_ZSTD] = {ZSTD_PIECE, code_zstd},
 };
 
 /* ---- any ---- */
@@ -219,7 +214,7 @@ pe_status pe_coder_make(pe_coding coding, pe_stream *stream, pe_coder **out, pe_
     coder->stream = stream;
     coder->equal_pieces = pe_stream_expensive(stream);
     coder->left = UINT64_MAX;
-    if (coder->ops->start != NULL && !coder->ops->start(coder)) {
+    if (coding == PE_CODING_ZSTD && !start_zstd(coder)) {
         pe_coder_free(coder);
         return pe_fail_memory(why);
     }
@@ -285,30 +280,29 @@ pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *
     return PE_OK;
 }
 
-/* Code what the stream gives next, `most` bytes at most; add to *plain how much that was, and to
- * *coded what it became. */
-static pe_status code_sample(pe_coding coding, pe_stream *stream, uint64_t most, uint64_t *plain,
-                             uint64_t *coded, pe_problem *why)
+pe_status pe_coder_apply(pe_coding coding, pe_stream *stream, uint64_t *most, pe_buffer *out,
+                         pe_problem *why)
 {
     pe_coder *coder;
     char *data;
     size_t bytes = 1;
     pe_status status = pe_coder_make(coding, stream, &coder, why);
     PE_TRY(status);
-    coder->left = most;
+    coder->left = *most;
     while (bytes > 0 && status == PE_OK) {
         status = pe_coder_read(coder, &data, &bytes, why);
-        *coded += bytes;
+        pe_buffer_add(out, data, bytes);
         free(data);
     }
-    *plain += coder->taken;
+    *most = coder->taken;
     pe_coder_free(coder);
-    return status;
+    return status == PE_OK && out->failed ? pe_fail_memory(why) : status;
 }
 
 pe_status pe_coder_share(pe_coding coding, pe_stream *stream, double *out, pe_problem *why)
 {
-    uint64_t plain = 0, coded = 0;
+    uint64_t plain = 0;
+    pe_buffer coded = {0};
     pe_status status = PE_OK;
     *out = 1;
     if (coding == PE_CODING_IDENTITY || pe_stream_reduces(stream))
@@ -319,11 +313,14 @@ pe_status pe_coder_share(pe_coding coding, pe_stream *stream, double *out, pe_pr
         return PE_OK;
     }
     for (size_t s = 0; s < SAMPLES && status == PE_OK; s++) {
+        uint64_t taken = most;
         pe_stream_sample(stream, SAMPLE_PART(s), SAMPLE_PARTS);
-        status = code_sample(coding, stream, most, &plain, &coded, why);
+        status = pe_coder_apply(coding, stream, &taken, &coded, why);
+        plain += taken;
     }
     pe_stream_restart(stream);
     if (status == PE_OK && plain > 0)
-        *out = (double)coded / (double)plain;
+        *out = (double)coded.bytes / (double)plain;
+    pe_buffer_free(&coded);
     return status;
 }

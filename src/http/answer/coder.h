@@ -22,6 +22,11 @@ void pe_coder_free(pe_coder *coder); /* accepts NULL */
 /** The next coded bytes: *out is the caller's, to free; NULL at the end. About a millisecond. */
 pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *why) PE_MUST_CHECK;
 
+/** Append the coded form of what the stream gives next, *most bytes at most; *most is then how many
+ * there were.   Errors  OVERLOADED (memory); those of the stream. */
+pe_status pe_coder_apply(pe_coding coding, pe_stream *stream, uint64_t *most, pe_buffer *out,
+                         pe_problem *why) PE_MUST_CHECK;
+
 /** The share of its size that a stream will keep when it is coded, as samples from all over it,
  * coded the same way, tell; 1 for identity, and for a stream that reduces. The stream then stands
  * at its beginning.   Errors  OVERLOADED (memory). */

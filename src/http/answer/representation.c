@@ -219,8 +219,7 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
             /* What JSON carries in "warnings", where others have no place for it. */
             const pe_plan *plan = &representation->plan;
             for (size_t w = 0; w < plan->n_warnings && representation->service->logs_warnings; w++)
-                pe_log(PE_LOG_WARN, "table_warning",
-                       (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = plan->warnings[w]}, {0}});
+                PE_LOG(PE_LOG_WARN, "table_warning", PE_TEXT("detail", plan->warnings[w]));
         }
         representation->rendering.parameters = pe_buffer_text(&representation->parameters);
         status = representation->parameters.failed ? pe_fail_memory(why) : PE_OK;
@@ -306,33 +305,18 @@ static pe_status read_all(pe_stream *stream, size_t room, bool all, pe_buffer *o
     return status;
 }
 
-static pe_status code_all(pe_stream *stream, pe_coding coding, pe_buffer *out, pe_problem *why)
-{
-    size_t bytes = 1;
-    char *coded;
-    pe_coder *coder;
-    pe_status status = pe_coder_make(coding, stream, &coder, why);
-    PE_TRY(status);
-    while (bytes > 0 && status == PE_OK) {
-        status = pe_coder_read(coder, &coded, &bytes, why);
-        pe_buffer_add(out, coded, bytes);
-        free(coded);
-    }
-    pe_coder_free(coder);
-    return status == PE_OK && out->failed ? pe_fail_memory(why) : status;
-}
-
 pe_status pe_representation_render(pe_representation *representation, const pe_range *range,
                                    pe_coding in_pieces, pe_buffer *out, pe_problem *why)
 {
     const bool part = range != NULL && range->kind == PE_RANGE_PART;
     const bool known = representation->length != UINT64_MAX; /* of parts, it always is */
     const uint64_t most = part ? range->bytes : representation->length_max;
+    uint64_t all = UINT64_MAX;
     PE_TRY(pe_representation_seek(representation, range, why));
     pe_stream *stream = representation->stream;
     const pe_status status = in_pieces == PE_CODING_IDENTITY
                                  ? read_all(stream, (size_t)most + 1, known, out, why)
-                                 : code_all(stream, in_pieces, out, why);
+                                 : pe_coder_apply(in_pieces, stream, &all, out, why);
     if (status == PE_OK)
         pe_buffer_fit(out);
     else

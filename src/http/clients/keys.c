@@ -2,6 +2,7 @@
 /* keys.c - the file of keys, by which clients show who they are. */
 #include "http/clients/keys.h"
 
+#include <nettle/base16.h>
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <stdatomic.h>
@@ -11,7 +12,6 @@
 #include <sys/random.h>
 
 #include "base/named_file.h"
-#include "base/percent.h"
 
 #define KEY_BYTES 32
 #define PREFIX    "pe_"
@@ -22,8 +22,6 @@
 /* The largest rate: units of work of a thousand cores, and more requests than anyone serves. */
 #define RATE_MAX  UINT64_C(100000000000)
 #define RATE_TEXT "100000000000"
-
-static const char digits[] = "0123456789abcdef";
 
 struct pe_keys {
     atomic_uint refs;
@@ -44,11 +42,8 @@ static void hash_of(pe_slice text, uint8_t out[PE_KEY_HASH_BYTES])
 
 void pe_key_print(const uint8_t *data, size_t bytes, char *out)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        *out++ = digits[data[i] >> 4];
-        *out++ = digits[data[i] & 15];
-    }
-    *out = '\0';
+    base16_encode_update(out, bytes, data);
+    out[2 * bytes] = '\0';
 }
 
 pe_status pe_key_new(char text[PE_KEY_TEXT_BYTES], uint8_t hash[PE_KEY_HASH_BYTES], pe_problem *why)
@@ -99,15 +94,14 @@ static pe_slice next_word(pe_slice *rest)
 static pe_status read_hash(const place *at, pe_slice word, pe_key *key)
 {
     static const char kind[] = "sha256:";
-    const size_t bytes = sizeof kind - 1;
-    bool sound =
-        word.bytes == bytes + (size_t)2 * PE_KEY_HASH_BYTES && memcmp(word.text, kind, bytes) == 0;
-    for (size_t i = 0; sound && i < PE_KEY_HASH_BYTES; i++) {
-        const char *text = word.text + bytes + 2 * i;
-        const int high = pe_hex_digit(text[0]), low = pe_hex_digit(text[1]);
-        sound = high >= 0 && low >= 0;
-        key->hash[i] = (uint8_t)((unsigned)high << 4 | (unsigned)low);
-    }
+    enum { BYTES = sizeof kind - 1, DIGITS = 2 * PE_KEY_HASH_BYTES };
+    struct base16_decode_ctx digits;
+    size_t bytes = PE_KEY_HASH_BYTES;
+    base16_decode_init(&digits);
+    const bool sound =
+        word.bytes == BYTES + DIGITS && memcmp(word.text, kind, BYTES) == 0 &&
+        base16_decode_update(&digits, &bytes, key->hash, DIGITS, word.text + BYTES) == 1 &&
+        bytes == PE_KEY_HASH_BYTES;
     return sound ? PE_OK
                  : refuse(at,
                           "after the name must stand sha256: and 64 hexadecimal digits, got %zu "
@@ -156,6 +150,14 @@ static pe_status read_line(const place *at, pe_slice line, pe_key *key)
 
 /* ---- the file ---- */
 
+static const pe_key *find_name(const pe_keys *keys, const char *name)
+{
+    for (size_t i = 0; keys != NULL && i < keys->n; i++)
+        if (strcmp(keys->key[i].name, name) == 0)
+            return &keys->key[i];
+    return NULL;
+}
+
 static int by_hash(const void *a, const void *b)
 {
     return memcmp(((const pe_key *)a)->hash, ((const pe_key *)b)->hash, PE_KEY_HASH_BYTES);
@@ -180,9 +182,8 @@ static pe_status read_lines(const char *path, pe_slice text, pe_keys *keys, pe_p
             return refuse(&at, "at most %zu keys are allowed (keys_max)", keys->room);
         if (read_line(&at, line, &key) != PE_OK)
             return why->status;
-        for (size_t i = 0; i < keys->n; i++)
-            if (strcmp(keys->key[i].name, key.name) == 0)
-                return refuse(&at, "%s is the name of another key", key.name);
+        if (find_name(keys, key.name) != NULL)
+            return refuse(&at, "%s is the name of another key", key.name);
         keys->key[keys->n++] = key;
     }
     if (keys->n == 0)
@@ -263,20 +264,6 @@ const pe_key *pe_keys_find(const pe_keys *keys, pe_slice text)
 
 /* ---- what has changed ---- */
 
-/* The key of the same name. Most have the same hash too, and are found by that. */
-static const pe_key *same_name(const pe_keys *keys, const pe_key *key)
-{
-    if (keys == NULL)
-        return NULL;
-    const size_t at = lower_bound(keys, key->hash);
-    if (at < keys->n && strcmp(keys->key[at].name, key->name) == 0)
-        return &keys->key[at];
-    for (size_t i = 0; i < keys->n; i++)
-        if (strcmp(keys->key[i].name, key->name) == 0)
-            return &keys->key[i];
-    return NULL;
-}
-
 /* A name that finds no room is counted alone. */
 static void add_change(pe_keys_changes *out, const pe_key *key, const char *change, size_t *count)
 {
@@ -292,7 +279,7 @@ pe_keys_changes pe_keys_compare(const pe_keys *before, const pe_keys *now)
 {
     pe_keys_changes out = {.keys = now != NULL ? now->n : 0};
     for (size_t i = 0; now != NULL && i < now->n; i++) {
-        const pe_key *key = &now->key[i], *old = same_name(before, key);
+        const pe_key *key = &now->key[i], *old = find_name(before, key->name);
         if (old == NULL)
             add_change(&out, key, "added", &out.added);
         else if (old->disabled != key->disabled)
@@ -302,7 +289,7 @@ pe_keys_changes pe_keys_compare(const pe_keys *before, const pe_keys *now)
             add_change(&out, key, "changed", &out.changed);
     }
     for (size_t i = 0; before != NULL && i < before->n; i++)
-        if (same_name(now, &before->key[i]) == NULL)
+        if (find_name(now, before->key[i].name) == NULL)
             add_change(&out, &before->key[i], "removed", &out.removed);
     return out;
 }

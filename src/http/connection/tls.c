@@ -3,9 +3,9 @@
 #include "http/connection/tls.h"
 
 #include <gnutls/gnutls.h>
+#include <nettle/base16.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,10 +149,8 @@ static void describe(const gnutls_datum_t *shown, pe_tls_certificate *out)
             gnutls_x509_crt_get_dn(certificate, out->subject, &room);
         gnutls_x509_crt_deinit(certificate);
     }
-    if (gnutls_fingerprint(GNUTLS_DIG_SHA256, shown, hash, &bytes) != 0)
-        return;
-    for (size_t i = 0; i < sizeof hash; i++)
-        snprintf(out->fingerprint + 2 * i, 3, "%02x", hash[i]);
+    if (gnutls_fingerprint(GNUTLS_DIG_SHA256, shown, hash, &bytes) == 0)
+        base16_encode_update(out->fingerprint, sizeof hash, hash);
 }
 
 bool pe_tls_use(pe_tls *tls, pe_tls_identity *identity, pe_tls_certificate *out)

@@ -3,6 +3,7 @@
 #include "http/request/head.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -82,14 +83,9 @@ typedef struct gathering {
 
 static bool join(pe_request *request, size_t which, const char *value)
 {
-    const char *before = request->header[which];
-    const size_t used = strlen(before);
-    char *joined = malloc(used + strlen(value) + 3);
-    if (joined == NULL)
+    char *joined;
+    if (asprintf(&joined, "%s, %s", request->header[which], value) < 0)
         return false;
-    memcpy(joined, before, used);
-    memcpy(joined + used, ", ", 2);
-    memcpy(joined + used + 2, value, strlen(value) + 1);
     free(request->joined[which]);
     request->joined[which] = joined;
     request->header[which] = joined;
