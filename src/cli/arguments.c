@@ -152,6 +152,26 @@ static pe_status take_flag(pe_arguments *to, unsigned flags, const char *argumen
     return PE_OK;
 }
 
+/* Settings of a server that others can reach. */
+static const char *const of_listeners[] = {
+    "host",
+    "port",
+    "listen",
+    "tls_certificate",
+    "tls_key",
+    "tls_minimum",
+    "keys_file",
+    "keys_max",
+    "address_rate",
+    "address_work_rate",
+    "trusted_proxies",
+    "proxy_protocol",
+    "admin_listen",
+    "admin_hosts",
+    "hsts_seconds",
+    "cors_origin",
+};
+
 /* The first of n arguments, with its value; *width: how many arguments that takes. */
 static pe_status take(pe_arguments *to, unsigned flags, size_t words_max, int n, char **arguments,
                       int *width, pe_problem *why)
@@ -170,11 +190,16 @@ static pe_status take(pe_arguments *to, unsigned flags, size_t words_max, int n,
         to->word[to->n_words++] = word;
         return PE_OK;
     }
-    const int settings = own ? 0 : pe_config_flag_width(n, arguments);
-    if (settings > 0) {
-        memcpy(&to->settings[to->n_settings], arguments, (size_t)settings * sizeof *arguments);
-        to->n_settings += settings;
-        *width = settings;
+    const char *setting = own ? NULL : pe_config_flag_setting(n, arguments, width);
+    if (setting != NULL) {
+        for (size_t l = 0; l < PE_LEN(of_listeners); l++)
+            if (strcmp(setting, of_listeners[l]) == 0)
+                return pe_fail(
+                    why, PE_INVALID_PARAMETER, setting,
+                    "%.*s sets %s, of which this command makes no use: it listens nowhere",
+                    (int)strcspn(word, "="), word, setting);
+        memcpy(&to->settings[to->n_settings], arguments, (size_t)*width * sizeof *arguments);
+        to->n_settings += *width;
         return PE_OK;
     }
     const pe_status status = split(n, arguments, &flag, why);

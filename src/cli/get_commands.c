@@ -40,11 +40,51 @@ static void add_format(pe_asking *asking)
     pe_buffer_free(&known);
 }
 
+/* ---- a model's configuration ---- */
+
+/* The parameters that a resource has of a configuration, where flags do not give them. A comparison
+ * scales anew what the model was trained with. */
+static void add_config(pe_asking *asking, const pe_resource *resource, const char *path)
+{
+    pe_buffer text = {0};
+    const char *name;
+    json_t *value, *model = pe_ask_resolved_path(asking, path, &text), *taken = json_object();
+    json_t *parameters = json_object_get(model, "parameters");
+    const char *encoding = json_string_value(json_object_get(model, "encoding"));
+    const bool compares = resource == &pe_rope_compare;
+    json_t *trained = json_object_get(parameters, "original_max_position_embeddings");
+    json_object_foreach(parameters, name, value)
+    {
+        if (!compares ||
+            (pe_params_find(resource->param_sets, name) != NULL && strcmp(name, "factor") != 0))
+            json_object_set(taken, name, value);
+    }
+    if (compares && trained != NULL)
+        json_object_set(taken, "max_position_embeddings", trained);
+    pe_ask_add_parameters(taken, &asking->arguments.query);
+    if (encoding != NULL && json_object_size(parameters) == 0)
+        pe_ask_file_step(asking,
+                         pe_fail(&asking->step, PE_INVALID_PARAMETER, "config",
+                                 "%.200s tells of no positions; settings of the server are read "
+                                 "from --settings FILE",
+                                 path));
+    else if (encoding != NULL && strcmp(encoding, resource->encoding) != 0)
+        pe_ask_step(asking, pe_fail(&asking->step, PE_INVALID_PARAMETER, "config",
+                                    "%.200s encodes positions by %s, not %s", path, encoding,
+                                    resource->encoding));
+    pe_buffer_free(&text);
+    json_decref(taken);
+    json_decref(model);
+}
+
 /* ---- one request ---- */
 
-/* Words are the row's parameters; where it has none, the first one is a path or the end of one. */
-static void place_words(const pe_command *command, pe_arguments *arguments, pe_buffer *path)
+/* Words are the row's parameters, and in the place of a model its configuration may be; where it has
+ * none, the first one is a path or the end of one. */
+static void place_words(pe_asking *asking, pe_buffer *path)
 {
+    const pe_command *command = asking->command;
+    pe_arguments *arguments = &asking->arguments;
     size_t w = 0;
     const char *first = arguments->n_words > 0 ? arguments->word[0] : "";
     const bool ends = command->parameters[0] == NULL;
@@ -58,7 +98,10 @@ static void place_words(const pe_command *command, pe_arguments *arguments, pe_b
         pe_buffer value = {0};
         for (size_t n = 0; w < arguments->n_words && (is_last || n == 0); n++, w++)
             pe_buffer_format(&value, "%s%s", n > 0 ? " " : "", arguments->word[w]);
-        if (value.bytes > 0)
+        if (strcmp(command->parameters[p], "model") == 0 &&
+            access(pe_buffer_text(&value), F_OK) == 0)
+            add_config(asking, &pe_rope_compare, pe_buffer_text(&value));
+        else if (value.bytes > 0)
             pe_arguments_add(&arguments->query, command->parameters[p], pe_buffer_text(&value));
         pe_buffer_free(&value);
     }
@@ -95,7 +138,7 @@ void pe_ask_request(pe_asking *asking)
                             place != NULL ? place : "/v1"));
         return;
     }
-    place_words(command, &asking->arguments, &path);
+    place_words(asking, &path);
     if (outlined || command->list != NULL) {
         ask_json(asking, pe_buffer_text(&path), outlined || asking->format == 0);
     } else {
@@ -152,23 +195,6 @@ static void make_path(const pe_resource *resource, pe_buffer *query, char out[TA
     *query = others;
 }
 
-/* The parameters of a configuration, where flags do not give them. */
-static void add_config(pe_asking *asking, const char *path)
-{
-    pe_buffer text = {0};
-    json_t *model = pe_ask_resolved_path(asking, path, &text);
-    const json_t *parameters = json_object_get(model, "parameters");
-    pe_ask_add_parameters(parameters, &asking->arguments.query);
-    if (model != NULL && json_object_size(parameters) == 0)
-        pe_ask_file_step(asking,
-                         pe_fail(&asking->step, PE_INVALID_PARAMETER, "config",
-                                 "%.200s tells of no positions; settings of the server are read "
-                                 "from --settings FILE",
-                                 path));
-    pe_buffer_free(&text);
-    json_decref(model);
-}
-
 void pe_ask_table(pe_asking *asking)
 {
     char path[TARGET_MAX];
@@ -188,7 +214,7 @@ void pe_ask_table(pe_asking *asking)
         return;
     }
     if (arguments->config != NULL)
-        add_config(asking, arguments->config);
+        add_config(asking, resource, arguments->config);
     add_format(asking);
     make_path(resource, &arguments->query, path);
     pe_ask_deliver(asking, path);

@@ -193,10 +193,11 @@ static struct flag split_flag(int n, char **arguments)
     return flag;
 }
 
-int pe_config_flag_width(int n_arguments, char **arguments)
+const char *pe_config_flag_setting(int n_arguments, char **arguments, int *width)
 {
     const struct flag flag = split_flag(n_arguments, arguments);
-    return flag.row != NULL || flag.config ? flag.width : 0;
+    *width = flag.width;
+    return flag.row != NULL ? flag.row->name : flag.config ? "settings" : NULL;
 }
 
 static pe_status check_flag(const char *argument, const struct flag *flag, pe_problem *why)

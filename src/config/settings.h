@@ -237,10 +237,10 @@ void pe_config_compare(const pe_config *before, const pe_config *after,
                        void (*found)(void *context, const pe_config_change *change), void *context);
 
 /**
- * How many of the arguments the setting's flag at arguments[0] takes: 1 ("--port=80",
- * "--access-log") or 2 ("--port 80"); 0 when it is no setting's flag.
+ * The setting ("port", "settings") whose flag is at arguments[0]; NULL: it is no setting's. *width: how
+ * many arguments it takes, 1 ("--port=80", "--access-log") or 2 ("--port 80").
  */
-int pe_config_flag_width(int n_arguments, char **arguments);
+const char *pe_config_flag_setting(int n_arguments, char **arguments, int *width);
 
 /** JSON: {"port": {"value": 8080, "source": "default", "min": 0, ..., "help": ...}, ...}, which is
  * a valid file, too. */

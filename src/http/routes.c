@@ -46,7 +46,7 @@ static const pe_route routes[] = {
      .part = pe_page_verify_part},
     {"/v1/models", .methods = GET_HEAD, .handler = pe_page_models},
     {"/v1/models/resolve", .configures = true, .methods = PE_METHOD_POST,
-     .handler = pe_page_resolve},
+     .handler = pe_page_resolve, .instead = "; GET /v1/models/NAME resolves a model by its name"},
     {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .handler = pe_page_model},
     {"/v1/packs", .methods = GET_HEAD, .handler = pe_page_packs},
     {"/v1/packs/", .prefix = true, .name = "name", .methods = GET_HEAD, .handler = pe_page_pack},
@@ -276,7 +276,8 @@ pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
     char allow[64];
     const bool posts = (route->methods & PE_METHOD_POST) != 0;
     const char *hint =
-        posts && request->method == PE_METHOD_GET     ? "; /docs has a form that sends it"
+        route->instead != NULL                        ? route->instead
+        : posts && request->method == PE_METHOD_GET   ? "; /docs has a form that sends it"
         : !posts && request->method == PE_METHOD_POST ? "; its parameters are in the query"
                                                       : "";
     allow_text(route, allow, sizeof allow);

@@ -17,6 +17,8 @@ typedef struct pe_route {
     unsigned listeners; /* that serve it; 0: the public ones */
     bool open;          /* no key is asked for, and no rate holds */
     unsigned methods;   /* pe_method bits; OPTIONS goes without saying */
+    const char
+        *instead; /* ends the refusal of other methods: what a client may have meant; or NULL */
     pe_step *handler;
     void (*part)(pe_request *request); /* takes a part of a large body, on a worker; or NULL */
 } pe_route;

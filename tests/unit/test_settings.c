@@ -446,7 +446,9 @@ static void a_flag_tells_how_many_arguments_it_takes(void **state)
     for (size_t c = 0; c < PE_LEN(cases); c++) {
         char *arguments[4];
         mutable_copies(cases[c].arguments, arguments);
-        const int width = pe_config_flag_width(cases[c].n, arguments);
+        int width;
+        if (pe_config_flag_setting(cases[c].n, arguments, &width) == NULL)
+            width = 0;
         if (width != cases[c].width)
             fail_msg("%s takes %d arguments, wanted %d", arguments[0], width, cases[c].width);
         free_all(arguments);
