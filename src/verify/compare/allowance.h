@@ -25,8 +25,8 @@ typedef struct pe_allowance_run {
     size_t tensor, first, n;
     const double *value;
     double *of_all; /* of a guess, kept from run to run; NAN before the first one */
-    /** [columns] of cosines or sines alone: by how much the angle of each may be off at position 1;
-     * else NULL. */
+    /** [columns] of cosines or sines alone: by how much the angle of each may be off at position 1, in
+     * units of 2^-24; else NULL. */
     const double *per_position;
     size_t columns;
 } pe_allowance_run;

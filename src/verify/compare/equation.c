@@ -12,7 +12,16 @@
 #include "verify/upload/grain.h"
 
 /* Steps that are no operators. */
-enum { NUMBER = '#', TERM = '.', ITEM = '[', ONE = '1', TWO = '2', CHOICE = '?', NEGATIVE = '~' };
+enum {
+    NUMBER = '#',
+    TERM = '.',
+    ITEM = '[',
+    ONE = '1',
+    TWO = '2',
+    TYPE = 't',
+    CHOICE = '?',
+    NEGATIVE = '~'
+};
 
 static const struct binary {
     const char *text;
@@ -26,31 +35,6 @@ static const struct binary {
 #define BINDS_MOST 6
 
 /* ---- functions ---- */
-
-static double of_type(pe_grain_of grain, double x)
-{
-    return pe_grain_round(&pe_grains[grain], x);
-}
-
-static double bfloat16(double x)
-{
-    return of_type(PE_GRAIN_BFLOAT16, x);
-}
-
-static double float16(double x)
-{
-    return of_type(PE_GRAIN_FLOAT16, x);
-}
-
-static double float32(double x)
-{
-    return pe_grain_round(pe_grain_of_dtype(PE_FLOAT32), x);
-}
-
-static double tf32(double x)
-{
-    return of_type(PE_GRAIN_TF32, x);
-}
 
 static double cut(double x)
 {
@@ -74,33 +58,34 @@ double pe_equation_tidy(double x)
 static const struct function {
     const char *name;
     double (*one)(double x), (*two)(double x, double y);
+    const pe_grain *type; /* that it rounds to */
 } functions[] = {
-    {"abs", fabs, NULL},
-    {"sqrt", sqrt, NULL},
-    {"exp", exp, NULL},
-    {"exp2", exp2, NULL},
-    {"ln", log, NULL},
-    {"log2", log2, NULL},
-    {"log10", log10, NULL},
-    {"log1p", log1p, NULL},
-    {"sin", sin, NULL},
-    {"cos", cos, NULL},
-    {"floor", floor, NULL},
-    {"ceil", ceil, NULL},
-    {"trunc", trunc, NULL},
-    {"round", round, NULL},
-    {"rint", nearbyint, NULL},
-    {"finite", finite_one, NULL},
-    {"tidy", pe_equation_tidy, NULL},
-    {"bfloat16", bfloat16, NULL},
-    {"float16", float16, NULL},
-    {"tf32", tf32, NULL},
-    {"float32", float32, NULL},
-    {"cut", cut, NULL},
-    {"min", NULL, fmin},
-    {"max", NULL, fmax},
-    {"hypot", NULL, hypot},
-    {"signed", NULL, copysign},
+    {"abs", .one = fabs},
+    {"sqrt", .one = sqrt},
+    {"exp", .one = exp},
+    {"exp2", .one = exp2},
+    {"ln", .one = log},
+    {"log2", .one = log2},
+    {"log10", .one = log10},
+    {"log1p", .one = log1p},
+    {"sin", .one = sin},
+    {"cos", .one = cos},
+    {"floor", .one = floor},
+    {"ceil", .one = ceil},
+    {"trunc", .one = trunc},
+    {"round", .one = round},
+    {"rint", .one = nearbyint},
+    {"finite", .one = finite_one},
+    {"tidy", .one = pe_equation_tidy},
+    {"bfloat16", .type = &pe_grains[PE_GRAIN_BFLOAT16]},
+    {"float16", .type = &pe_grains[PE_GRAIN_FLOAT16]},
+    {"tf32", .type = &pe_grains[PE_GRAIN_TF32]},
+    {"float32", .type = &pe_grains_of_dtypes[PE_FLOAT32]},
+    {"cut", .one = cut},
+    {"min", .two = fmin},
+    {"max", .two = fmax},
+    {"hypot", .two = hypot},
+    {"signed", .two = copysign},
 };
 
 static double plus(double sum, double x)
@@ -186,6 +171,8 @@ static double number_at(const pe_equation *equation, size_t from, const void *of
             *top = term_at(s->term, of, *top);
         } else if (s->is == ONE) {
             *top = s->one(*top);
+        } else if (s->is == TYPE) {
+            *top = pe_grain_round(s->type, *top);
         } else if (s->is == NEGATIVE) {
             *top = -*top;
         } else if (s->is == CHOICE) {
@@ -223,18 +210,30 @@ static void read_choice(reader *r);
 /* By how much the stack grows. */
 static int growth(char is)
 {
-    return is == NUMBER || is == TERM                  ? 1
-           : is == ITEM || is == ONE || is == NEGATIVE ? 0
-           : is == CHOICE                              ? -2
-                                                       : -1;
+    return is == NUMBER || is == TERM                                ? 1
+           : is == ITEM || is == ONE || is == TYPE || is == NEGATIVE ? 0
+           : is == CHOICE                                            ? -2
+                                                                     : -1;
 }
 
+/* What is done with numbers alone is done at once. */
 static void put(reader *r, pe_step step)
 {
+    pe_equation *out = r->out;
     r->depth += growth(step.is);
-    r->failed |= r->out->n == PE_EQUATION_STEPS || r->depth >= DEPTH;
-    if (!r->failed)
-        r->out->step[r->out->n++] = step;
+    r->failed |= out->n == PE_EQUATION_STEPS || r->depth >= DEPTH;
+    if (r->failed)
+        return;
+    out->step[out->n++] = step;
+    size_t first = out->n - 1;
+    if (step.is == NUMBER || step.is == TERM || step.is == ITEM)
+        return;
+    first -= (size_t)(1 - growth(step.is));
+    for (size_t k = first; k + 1 < out->n; k++)
+        if (out->step[k].is != NUMBER)
+            return;
+    out->step[first] = (pe_step){.is = NUMBER, .number = number_at(out, first, NULL, 0)};
+    out->n = first + 1;
 }
 
 /* Is this what comes next? Then it is behind us. */
@@ -324,24 +323,23 @@ static bool read_of_all(reader *r, const char *name)
 
 static void read_call(reader *r, const char *name)
 {
-    size_t f = 0;
+    const struct function *f = functions;
     if (read_of_all(r, name))
         return;
-    while (f < PE_LEN(functions) && strcmp(functions[f].name, name) != 0)
+    while (f < functions + PE_LEN(functions) && strcmp(f->name, name) != 0)
         f++;
-    r->failed |= f == PE_LEN(functions);
+    r->failed |= f == functions + PE_LEN(functions);
     if (r->failed)
         return;
     read_choice(r);
-    if (functions[f].two != NULL) {
+    if (f->two != NULL) {
         want(r, ",");
         read_choice(r);
     }
     want(r, ")");
-    if (functions[f].two != NULL)
-        put(r, (pe_step){.is = TWO, .two = functions[f].two});
-    else
-        put(r, (pe_step){.is = ONE, .one = functions[f].one});
+    put(r, f->two != NULL   ? (pe_step){.is = TWO, .two = f->two}
+           : f->one != NULL ? (pe_step){.is = ONE, .one = f->one}
+                            : (pe_step){.is = TYPE, .type = f->type});
 }
 
 static void read_name(reader *r)

@@ -43,6 +43,7 @@ typedef struct pe_step {
         const pe_term *term;
         double (*one)(double x);
         double (*two)(double x, double y);
+        const struct pe_grain *type;
     };
 } pe_step;
 

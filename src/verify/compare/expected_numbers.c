@@ -452,7 +452,7 @@ static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_pr
 
 static double per_position(const pe_values *values, double w, size_t pair)
 {
-    return pe_allowance_roundings(values, w, pair) * 0x1p-24 * fabs(w);
+    return pe_allowance_roundings(values, w, pair) * fabs(w);
 }
 
 /* Cosines or sines alone, or both where a guess puts them into one tensor: of each column. */
