@@ -17,15 +17,16 @@
  * looks at few: a body may have millions. */
 #define LOOKED_UP_MAX 128
 
-/* Members that hold numbers, and the object of parameters, behind those of claim_reader.h. */
+/* Members that hold numbers, and the object of parameters, beside those of claim_reader.h. */
 enum {
-    TABLE = PE_CLAIM_OWN,
+    TABLE,
+    DATA, /* the same */
     BIAS,
     SLOPES,
     COS, /* to INV_FREQ: tensors of a table by their names, which may stand beside each other */
     SIN,
     INV_FREQ,
-    INPUTS,
+    INPUTS, /* from here on: vectors before and after rotation, each two a claim of their own */
     ROTATED,
     Q,
     Q_ROTATED,
@@ -37,14 +38,8 @@ enum {
     MEMBERS
 };
 static const char *const names[MEMBERS] = {
-    "encoding",  "layer_type", "tolerance", "seq_axis",  "config",  "table",     "bias",
-    "slopes",    "cos",        "sin",       "inv_freq",  "inputs",  "rotated",   "q",
-    "q_rotated", "q_embed",    "k",         "k_rotated", "k_embed", "parameters"};
-
-/* Vectors before and after rotation, which go by several names. Each is a claim of its own. */
-static const struct {
-    size_t inputs, rotated[2];
-} vectors[] = {{INPUTS, {ROTATED, ROTATED}}, {Q, {Q_ROTATED, Q_EMBED}}, {K, {K_ROTATED, K_EMBED}}};
+    "table",   "data", "bias",      "slopes",  "cos", "sin",       "inv_freq", "inputs",
+    "rotated", "q",    "q_rotated", "q_embed", "k",   "k_rotated", "k_embed",  "parameters"};
 
 typedef struct reading {
     pe_claim_reader r; /* the first member: it is cast back */
@@ -82,18 +77,15 @@ static pe_status nested_member(void *state, const char *key, pe_slice json,
 /* What others call a member, or the nearest. */
 static const char *member_meant(const char *key)
 {
-    static const struct {
-        const char *name;
-        int member;
-    } called[] = {{"data", TABLE},
-                  {"actual", TABLE},
-                  {"tol", PE_CLAIM_TOLERANCE},
-                  {"atol", PE_CLAIM_TOLERANCE},
-                  {"rtol", PE_CLAIM_TOLERANCE}};
+    static const char *const called[][2] = {
+        {"actual", "table"}, {"tol", "tolerance"}, {"atol", "tolerance"}, {"rtol", "tolerance"}};
+    const char *all[PE_LEN(pe_claim_own_names) + MEMBERS];
     for (size_t i = 0; i < PE_LEN(called); i++)
-        if (strcmp(key, called[i].name) == 0)
-            return names[called[i].member];
-    return pe_nearest_name(key, names, MEMBERS);
+        if (strcmp(key, called[i][0]) == 0)
+            return called[i][1];
+    memcpy(all, pe_claim_own_names, sizeof pe_claim_own_names);
+    memcpy(all + PE_LEN(pe_claim_own_names), names, sizeof names);
+    return pe_nearest_name(key, all, PE_LEN(all));
 }
 
 /* A parameter of any claim is passed on: the encoding, which may come later, knows its own. */
@@ -110,6 +102,9 @@ static pe_status keep_member(reading *b, const char *key, pe_slice json, pe_prob
     for (size_t m = 0; m < MEMBERS; m++)
         if (strcmp(key, names[m]) == 0)
             return pe_query_keep(&b->member[m], key, json, why);
+    for (size_t o = 0; o < PE_CLAIM_OWN; o++)
+        if (strcmp(key, pe_claim_own_names[o]) == 0)
+            return pe_query_keep(&b->r.own[o], key, json, why);
     const bool looked_up = b->looked_up++ < LOOKED_UP_MAX && !is_parameter(key);
     const char *near = looked_up ? member_meant(key) : NULL;
     if (near != NULL)
@@ -132,11 +127,11 @@ static pe_status check_parameters(const reading *b, pe_problem *why)
 {
     if (b->member[PARAMETERS].text[0] != '{')
         return pe_fail(why, PE_INVALID_PARAMETER, "parameters", "parameters must be an object");
-    if (b->member[PE_CLAIM_CONFIG].text == NULL)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "config",
-                   "config takes the place of parameters; put positions beside config, and leave "
-                   "parameters out");
+    return b->r.own[PE_CLAIM_CONFIG].text == NULL
+               ? PE_OK
+               : pe_fail(why, PE_INVALID_PARAMETER, "config",
+                         "config takes the place of parameters; put positions beside config, and "
+                         "leave parameters out");
 }
 
 /* Fails where the body itself is broken, whatever its members are. */
@@ -145,10 +140,9 @@ static pe_status read_members(reading *b, pe_slice text, pe_problem *why)
     pe_problem mistake;
     const size_t depth = b->r.limits->max_depth;
     pe_status status = pe_json_members_walk(text, depth, keep_or_note, b, why);
-    if (b->member[PE_CLAIM_CONFIG].text == NULL && b->member[PE_CLAIM_LAYER_TYPE].text != NULL)
-        pass_on(b, "layer_type", b->member[PE_CLAIM_LAYER_TYPE],
-                &b->r.rest); /* of a model by name */
-    memcpy(b->r.own, b->member, sizeof b->r.own);
+    const pe_slice *own = b->r.own;
+    if (own[PE_CLAIM_CONFIG].text == NULL && own[PE_CLAIM_LAYER_TYPE].text != NULL)
+        pass_on(b, "layer_type", own[PE_CLAIM_LAYER_TYPE], &b->r.rest); /* of a model by name */
     if (status != PE_OK || b->member[PARAMETERS].text == NULL)
         return status;
     status = check_parameters(b, &mistake);
@@ -224,7 +218,7 @@ pe_status pe_claim_json_scan(const pe_claim_reader *r, pe_dtype dtype, pe_stored
     char place[80];
     const pe_slice json = {(const char *)tensor->data, tensor->bytes};
     const reading *b = (const reading *)r;
-    const pe_slice table = b->member[TABLE];
+    const pe_slice table = b->member[b->member[DATA].text != NULL ? DATA : TABLE];
     const bool is_member = table.text != NULL && table.text[0] == '{';
     snprintf(place, sizeof place, "%s%.64s", is_member ? "table/" : "", tensor->name);
     const pe_scan_wanted wanted = {.name = place,
@@ -270,86 +264,68 @@ static pe_status table_member(void *state, const char *key, pe_slice json, pe_pr
     return add_tensor(state, key, json, place, why);
 }
 
-static pe_status add_group(reading *b, size_t inputs, size_t rotated, pe_problem *why)
+/* The tensors of a member. */
+static pe_status add_member(reading *b, size_t m, pe_problem *why)
+{
+    const pe_slice json = b->member[m];
+    if (m == DATA)
+        pe_claim_report(&b->r.shapes.reported, "data is taken for table");
+    return m <= DATA && json.text[0] == '{'
+               ? pe_json_members_walk(json, b->r.limits->max_depth - 1, table_member, b, why)
+               : add_tensor(b, names[m], json, names[m], why);
+}
+
+/* Vectors by these names are a claim of their own, if the body has them. */
+static pe_status add_vectors(reading *b, size_t inputs, size_t rotated, pe_problem *why)
 {
     pe_claim_reader *r = &b->r;
+    const bool before = b->member[inputs].text != NULL, after = b->member[rotated].text != NULL;
+    if (!before && !after)
+        return PE_OK;
+    r->n_groups = r->tensors.n > 0 ? r->n_groups : 0;
+    if (!after)
+        return pe_fail(why, PE_MISSING_PARAMETER, names[rotated],
+                       "%s is required with %s: the same vectors, rotated", names[rotated],
+                       names[inputs]);
+    if (!before)
+        return pe_fail(why, PE_MISSING_PARAMETER, names[inputs],
+                       "%s is required with %s: the vectors before rotation", names[inputs],
+                       names[rotated]);
     r->groups[r->n_groups++] = (pe_claim_group){.first = r->tensors.n, .n = 2, .vectors = true};
-    PE_TRY(add_tensor(b, names[inputs], b->member[inputs], names[inputs], why));
-    return add_tensor(b, names[rotated], b->member[rotated], names[rotated], why);
+    PE_TRY(add_member(b, inputs, why));
+    return add_member(b, rotated, why);
 }
 
-/* The vectors of each row that the body has; or one that lacks its other half, which is told. */
-static pe_status find_vectors(reading *b, size_t holder, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t v = 0; v < PE_LEN(vectors) && status == PE_OK; v++) {
-        const size_t inputs = vectors[v].inputs, *rotated = vectors[v].rotated;
-        const size_t as =
-            rotated[b->member[rotated[0]].text == NULL && b->member[rotated[1]].text != NULL];
-        const bool before = b->member[inputs].text != NULL, after = b->member[as].text != NULL;
-        if (!before && !after)
-            continue;
-        b->r.n_groups = b->r.tensors.n > 0 ? b->r.n_groups : 0;
-        if (holder != MEMBERS && after)
-            return pe_fail(why, PE_INVALID_PARAMETER, names[as],
-                           "%s does not go with %s: verify one at a time", names[as],
-                           names[holder]);
-        if (holder != MEMBERS)
-            return pe_fail(why, PE_INVALID_PARAMETER, names[inputs], "%s does not go with %s",
-                           names[inputs], names[holder]);
-        if (!after)
-            return pe_fail(why, PE_MISSING_PARAMETER, names[as],
-                           "%s is required with %s: the same vectors, rotated", names[as],
-                           names[inputs]);
-        if (!before)
-            return pe_fail(why, PE_MISSING_PARAMETER, names[inputs],
-                           "%s is required with %s: the vectors before rotation", names[inputs],
-                           names[as]);
-        status = add_group(b, inputs, as, why);
-    }
-    return status;
-}
-
-static pe_status add_tensors(reading *b, size_t holder, pe_problem *why)
-{
-    const pe_slice json = b->member[holder];
-    if (holder == TABLE && json.text[0] == '{')
-        return pe_json_members_walk(json, b->r.limits->max_depth - 1, table_member, b, why);
-    pe_status status = PE_OK;
-    for (size_t m = holder; m <= (holder < COS ? holder : INV_FREQ) && status == PE_OK; m++)
-        if (b->member[m].text != NULL)
-            status = add_tensor(b, names[m], b->member[m], names[m], why);
-    return status;
-}
-
-/* The members that hold the numbers, or vectors. Parameters are read where they are missing, too. */
+/* The members that hold the numbers. Parameters are read where they are missing, too. */
 static pe_status find_tensors(pe_claim_reader *r, pe_problem *why)
 {
     reading *b = (reading *)r;
     size_t holder = MEMBERS;
     pe_status status = pe_claim_reader_make_room(r, PE_UPLOADS_MAX, why);
     r->n_groups = 1;
-    for (size_t m = TABLE; m <= INV_FREQ && status == PE_OK; m++) {
+    for (size_t m = 0; m < PARAMETERS && status == PE_OK; m++) {
         if (b->member[m].text == NULL)
             continue;
-        if (holder < COS)
+        if (holder < COS || (holder < INPUTS && m >= INPUTS))
             return pe_fail(why, PE_INVALID_PARAMETER, names[m],
                            "%s does not go with %s: verify one at a time", names[m], names[holder]);
         holder = holder == MEMBERS ? m : holder;
+        status = m < INPUTS ? add_member(b, m, why) : PE_OK;
     }
-    if (status == PE_OK)
-        status = find_vectors(b, holder, why);
-    if (status != PE_OK || r->tensors.n > 0)
-        return status;
+    const size_t q = b->member[Q_ROTATED].text == NULL && b->member[Q_EMBED].text != NULL;
+    const size_t k = b->member[K_ROTATED].text == NULL && b->member[K_EMBED].text != NULL;
     if (holder == MEMBERS)
         return pe_fail(why, PE_MISSING_PARAMETER, "table",
                        "table is required: the numbers to verify (or cos and sin, inv_freq, bias, "
                        "slopes, inputs and rotated, or q and q_rotated)");
-    status = add_tensors(b, holder, why);
-    r->groups[0].n = status == PE_OK ? r->tensors.n : 0;
-    if (status == PE_OK && r->own[PE_CLAIM_SEQ_AXIS].text != NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                       "seq_axis is an axis of inputs and does not go with %s", names[holder]);
+    if (status == PE_OK)
+        status = add_vectors(b, INPUTS, ROTATED, why);
+    if (status == PE_OK)
+        status = add_vectors(b, Q, Q_ROTATED + q, why);
+    if (status == PE_OK)
+        status = add_vectors(b, K, K_ROTATED + k, why);
+    if (status == PE_OK && holder < INPUTS)
+        r->groups[0].n = r->tensors.n;
     return status;
 }
 
@@ -396,9 +372,8 @@ pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_cl
                               pe_problem *why)
 {
     static pe_claim_step *const steps[] = {
-        read_encoding, pe_claim_reader_axis, pe_claim_reader_tolerance,
-        read_resource, find_tensors,         pe_claim_reader_groups,
-        check_dtype,
+        read_encoding, pe_claim_reader_axis,       pe_claim_reader_tolerance, read_resource,
+        find_tensors,  pe_claim_reader_check_axis, pe_claim_reader_groups,    check_dtype,
     };
     pe_problem broken;
     reading b = {.r = {.claim = PE_CLAIM_EMPTY, .limits = limits, .why = why}};

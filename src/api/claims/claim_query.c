@@ -164,24 +164,18 @@ static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
     return status;
 }
 
-static pe_status check_axis(pe_claim_reader *r, pe_problem *why)
-{
-    bool vectors = false;
-    for (size_t g = 0; g < r->n_groups; g++)
-        vectors |= r->groups[g].vectors;
-    return r->own[PE_CLAIM_SEQ_AXIS].text == NULL || vectors || r->claim.resource == NULL
-               ? PE_OK
-               : pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                         "seq_axis is an axis of inputs, which are not given");
-}
-
 pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits *limits,
                                 pe_claim *out, pe_problem *why)
 {
     static pe_claim_step *const steps[] = {
-        read_string, pe_claim_reader_tolerance, pe_claim_reader_axis,
-        read_body,   pe_claim_reader_config,    read_resource,
-        check_axis,  pe_claim_reader_groups,
+        read_string,
+        pe_claim_reader_tolerance,
+        pe_claim_reader_axis,
+        read_body,
+        pe_claim_reader_config,
+        read_resource,
+        pe_claim_reader_check_axis,
+        pe_claim_reader_groups,
     };
     pe_claim_reader r = {.claim = PE_CLAIM_EMPTY, .limits = limits, .body = body, .why = why};
     for (size_t i = 0; i < PE_LEN(steps); i++)

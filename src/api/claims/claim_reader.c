@@ -29,40 +29,6 @@ static const struct {
     {"rope/xpos", "rope/xpos/table", NULL},
 };
 
-static pe_status choose(const pe_model *model, const char *layer_type,
-                        const pe_model_layers **layers, pe_problem *why)
-{
-    const pe_status status =
-        pe_model_choose(model, layer_type[0] != '\0' ? layer_type : NULL, layers, why);
-    if (status == PE_OK && (*layers)->resource == NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "config",
-                       "config must describe layers that encode positions by a formula, got %s",
-                       model->encoding);
-    return status;
-}
-
-/*
- * The layers that a configuration describes, and whose parameters they have: those of layer_type
- * ("": the default). The model, which they borrow from, is the caller's to free.
- * Errors  those of pe_model_resolve and pe_model_choose; INVALID_PARAMETER at config.
- */
-static pe_status read_config(pe_slice json, const char *layer_type, pe_model **model,
-                             const pe_model_layers **layers, pe_problem *why)
-{
-    json_t *config = NULL;
-    *model = NULL;
-    while (json.bytes > 0 && memchr(" \t\r\n", json.text[0], 4) != NULL)
-        json = (pe_slice){json.text + 1, json.bytes - 1};
-    if (json.bytes == 0 || json.text[0] != '{')
-        return pe_fail(why, PE_INVALID_PARAMETER, "config", "config must be an object");
-    PE_TRY(pe_tree_load(json, JSON_REJECT_DUPLICATES, "config", &config, why));
-    pe_status status = pe_model_resolve(config, model, why);
-    if (status == PE_OK)
-        status = choose(*model, layer_type, layers, why);
-    json_decref(config);
-    return status;
-}
-
 pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes, pe_problem *why)
 {
     const char *name = encoding;
@@ -106,34 +72,27 @@ pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slop
     return PE_OK;
 }
 
-/* The answer is a report, whatever a table's may be. */
-static pe_status check_report(const pe_query *query, pe_problem *why)
-{
-    if (query->format != NULL && strcmp(query->format->name, "json") != 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, "format",
-                       "format must be json: the answer is a report; got \"%s\"",
-                       query->format->name);
-    if (query->base64)
-        return pe_fail(why, PE_INVALID_PARAMETER, "encoding_format",
-                       "encoding_format must be float: the answer is a report; got \"base64\"");
-    if (query->tensor[0] != '\0')
-        return pe_fail(why, PE_INVALID_PARAMETER, "tensor",
-                       "tensor must be left out: the answer is a report");
-    return PE_OK;
-}
-
 /* Take the values of a query, which is freed, and whether it names the arithmetic.
  * Errors  INVALID_PARAMETER: it wants another answer than a report. */
 static pe_status take_query(pe_claim *claim, pe_query *query, pe_problem *why)
 {
-    const pe_status status = check_report(query, why);
+    pe_status status = PE_OK;
+    if (query->format != NULL && strcmp(query->format->name, "json") != 0)
+        status =
+            pe_fail(why, PE_INVALID_PARAMETER, "format",
+                    "format must be json: the answer is a report; got \"%s\"", query->format->name);
+    else if (query->base64)
+        status = pe_fail(why, PE_INVALID_PARAMETER, "encoding_format",
+                         "encoding_format must be float: the answer is a report; got \"base64\"");
+    else if (query->tensor[0] != '\0')
+        status = pe_fail(why, PE_INVALID_PARAMETER, "tensor",
+                         "tensor must be left out: the answer is a report");
     const pe_value *numerics = pe_values_find(&query->values, "numerics");
     claim->any_numerics = numerics == NULL || !numerics->given;
     claim->values = query->values;
     query->values = (pe_values){0};
     /* Values are planned many times: the claim itself has their tensors. */
-    size_t n = 0;
-    for (size_t i = 0; i < claim->values.n; i++) {
+    for (size_t i = 0, n = 0; i < claim->values.n; i++) {
         pe_array *tensor = &claim->values.value[i].tensor;
         if (tensor->data == NULL || tensor->borrowed)
             continue;
@@ -208,10 +167,25 @@ pe_status pe_claim_reader_axis(pe_claim_reader *r, pe_problem *why)
 
 /* ---- a configuration, or a model ---- */
 
-/* A configuration says what was not said otherwise. */
+/* What was not said otherwise is what a configuration says of its layers of this type.
+ * Errors  those of pe_model_resolve and pe_model_choose; INVALID_PARAMETER at config. */
 static pe_status take_config(pe_claim_reader *r, pe_slice json, pe_problem *why)
 {
-    PE_TRY(read_config(json, r->layer_type, &r->configured, &r->layers, why));
+    json_t *config = NULL;
+    const char *layer_type = r->layer_type[0] != '\0' ? r->layer_type : NULL;
+    while (json.bytes > 0 && memchr(" \t\r\n", json.text[0], 4) != NULL)
+        json = (pe_slice){json.text + 1, json.bytes - 1};
+    if (json.bytes == 0 || json.text[0] != '{')
+        return pe_fail(why, PE_INVALID_PARAMETER, "config", "config must be an object");
+    PE_TRY(pe_tree_load(json, JSON_REJECT_DUPLICATES, "config", &config, why));
+    const pe_status status = pe_model_resolve(config, &r->configured, why);
+    json_decref(config);
+    PE_TRY(status);
+    PE_TRY(pe_model_choose(r->configured, layer_type, &r->layers, why));
+    if (r->layers->resource == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "config",
+                       "config must describe layers that encode positions by a formula, got %s",
+                       r->configured->encoding);
     if (r->encoding[0] == '\0')
         snprintf(r->encoding, sizeof r->encoding, "%s", r->configured->encoding);
     return PE_OK;
@@ -348,62 +322,41 @@ bool pe_claim_is_nameless(const char *name)
            strcmp(name, "slopes") == 0;
 }
 
-static pe_status check_type(const pe_stored *from, pe_dtype dtype, pe_problem *why)
-{
-    if (from->dtype == PE_DTYPES)
-        return pe_fail(
-            why, PE_INVALID_PARAMETER, "",
-            "the element type of tensor%s%s must be one of F32, F64, F16, BF16, I32, I64, C64",
-            from->name[0] != '\0' ? " " : "", from->name);
-    if (dtype == PE_INT32 && from->dtype != PE_INT32)
-        return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
-                       "dtype is int32, so the body's numbers must be int32, got %s",
-                       pe_dtype_name(from->dtype));
-    return PE_OK;
-}
-
-/* Several names mean one tensor: q and k are both inputs. */
-static bool was_taken(const pe_claim *claim, const char *name)
-{
-    bool taken = claim->inputs.data != NULL && strcmp(name, "inputs") == 0;
-    for (size_t u = 0; u < claim->n_uploads; u++)
-        taken |= strcmp(claim->uploads[u].name, name) == 0;
-    return taken;
-}
-
-/* Numbers of JSON are the claim's from here on. */
-static pe_status take_numbers(const pe_claim_reader *r, pe_stored *from, pe_dtype dtype,
-                              pe_array *out, pe_problem *why)
-{
-    if (r->body != NULL) {
-        const pe_status status = check_type(from, dtype, why);
-        if (status != PE_OK || pe_stored_borrow(from, dtype, out))
-            return status;
-        return pe_stored_array(from, dtype, out, why);
-    }
-    *out = (pe_array){.dtype = from->dtype,
-                      .shape = from->shape,
-                      .elements = from->elements,
-                      .data = (void *)(uintptr_t)from->data};
-    from->data = NULL;
-    return PE_OK;
-}
-
 static pe_status take_tensor(const pe_claim_reader *r, pe_claim *claim, pe_stored *from, bool lone,
                              pe_dtype dtype, pe_problem *why)
 {
     const bool inputs = strcmp(from->name, "inputs") == 0;
-    if (was_taken(claim, from->name))
+    pe_upload *upload = &claim->uploads[claim->n_uploads];
+    bool taken = inputs && claim->inputs.data != NULL; /* q and k are both inputs */
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        taken |= strcmp(claim->uploads[u].name, from->name) == 0;
+    if (taken)
         return pe_fail(why, PE_INVALID_PARAMETER, from->name,
                        "two tensors of the body are %.64s: verify one at a time", from->name);
     if (!inputs && claim->n_uploads == PE_UPLOADS_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, "table", "the body has more than %d tensors",
                        PE_UPLOADS_MAX);
-    pe_upload *upload = &claim->uploads[claim->n_uploads];
-    const pe_status status =
-        take_numbers(r, from, dtype, inputs ? &claim->inputs : &upload->array, why);
-    if (status != PE_OK || inputs)
-        return status;
+    pe_array *out = inputs ? &claim->inputs : &upload->array;
+    if (r->body == NULL) { /* numbers of JSON are the claim's from here on */
+        *out = (pe_array){.dtype = from->dtype,
+                          .shape = from->shape,
+                          .elements = from->elements,
+                          .data = (void *)(uintptr_t)from->data};
+        from->data = NULL;
+    } else if (from->dtype == PE_DTYPES) {
+        return pe_fail(
+            why, PE_INVALID_PARAMETER, "",
+            "the element type of tensor%s%s must be one of F32, F64, F16, BF16, I32, I64, C64",
+            from->name[0] != '\0' ? " " : "", from->name);
+    } else if (dtype == PE_INT32 && from->dtype != PE_INT32) {
+        return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                       "dtype is int32, so the body's numbers must be int32, got %s",
+                       pe_dtype_name(from->dtype));
+    } else if (!pe_stored_borrow(from, dtype, out)) {
+        PE_TRY(pe_stored_array(from, dtype, out, why));
+    }
+    if (inputs)
+        return PE_OK;
     snprintf(upload->name, sizeof upload->name, "%.63s",
              lone && pe_claim_is_nameless(from->name) ? "" : from->name);
     claim->n_uploads++;
@@ -496,6 +449,17 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
     return status == PE_OK ? take_tensors(r, claim, list, dtype, why) : status;
 }
 
+pe_status pe_claim_reader_check_axis(pe_claim_reader *r, pe_problem *why)
+{
+    bool vectors = false;
+    for (size_t g = 0; g < r->n_groups; g++)
+        vectors |= r->groups[g].vectors;
+    return r->own[PE_CLAIM_SEQ_AXIS].text == NULL || vectors || r->claim.resource == NULL
+               ? PE_OK
+               : pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                         "seq_axis is an axis of inputs, which are not given");
+}
+
 /* One claim for each group of tensors; all have what was said. */
 pe_status pe_claim_reader_groups(pe_claim_reader *r, pe_problem *why)
 {
@@ -547,21 +511,6 @@ static pe_status put_in_order(pe_array *vectors, const uint32_t *order, pe_probl
     return PE_OK;
 }
 
-static pe_status order_vectors(pe_claim *claim, const uint32_t *order, pe_problem *why)
-{
-    pe_array *vectors[] = {&claim->inputs, &claim->uploads[0].array};
-    const size_t d = (size_t)pe_values_int(&claim->values, "head_dim");
-    size_t c = 0;
-    while (c < d && order[c] == c)
-        c++;
-    for (size_t v = 0; v < PE_LEN(vectors); v++)
-        if (c == d || vectors[v]->shape.dim[vectors[v]->shape.ndim - 1] != d)
-            return PE_OK; /* or refused later */
-    pe_claim_report(&claim->reported, "channels are compared in the order of their axes");
-    PE_TRY(put_in_order(vectors[0], order, why));
-    return put_in_order(vectors[1], order, why);
-}
-
 /* Vectors are compared as rope/table turns them: what is known of one axis or several holds. */
 static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
 {
@@ -576,7 +525,18 @@ static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
         free(order);
         return status;
     }
-    status = order_vectors(claim, order, why);
+    pe_array *in = &claim->inputs, *out = &claim->uploads[0].array;
+    const size_t d = (size_t)pe_values_int(&claim->values, "head_dim");
+    size_t c = 0;
+    while (c < d && order[c] == c)
+        c++;
+    if (c < d && in->shape.dim[in->shape.ndim - 1] == d &&
+        out->shape.dim[out->shape.ndim - 1] == d) { /* or they are refused later */
+        pe_claim_report(&claim->reported, "channels are compared in the order of their axes");
+        status = put_in_order(in, order, why);
+        if (status == PE_OK)
+            status = put_in_order(out, order, why);
+    }
     free(order);
     pe_claim_report(&claim->reported,
                     "vectors rotated by %s are compared with rope/table and axes_dims",
@@ -587,28 +547,24 @@ static pe_status turn_vectors(pe_claim *claim, pe_problem *why)
     return status;
 }
 
-/* May layers of a model have set it? */
-static bool is_of_layers(const pe_model *model, const pe_value *value)
-{
-    bool is = value->param->optional && !value->given;
-    for (size_t k = 0; k < model->n_kinds && !is && !value->given; k++) {
-        const pe_value *theirs = pe_values_find(&model->kinds[k].values, value->param->name);
-        is = theirs != NULL && theirs->present;
-    }
-    return is;
-}
-
 /* What the same claim is of other layers: what was given stays, the rest is theirs. */
 static pe_status take_layers(const pe_model *model, const pe_model_layers *layers,
                              const pe_claim *claim, pe_claim_layers *out, pe_problem *why)
 {
     snprintf(out->name, sizeof out->name, "%s", layers->layer_type);
     PE_TRY(pe_values_copy(&claim->values, &out->values, why));
-    for (size_t i = 0; i < out->values.n; i++)
-        if (is_of_layers(model, &out->values.value[i])) {
-            pe_value_clear(&out->values.value[i]);
-            out->values.value[i] = (pe_value){.param = out->values.value[i].param};
+    for (size_t i = 0; i < out->values.n; i++) {
+        pe_value *value = &out->values.value[i];
+        bool is_theirs = value->param->optional && !value->given;
+        for (size_t k = 0; k < model->n_kinds && !is_theirs && !value->given; k++) {
+            const pe_value *of = pe_values_find(&model->kinds[k].values, value->param->name);
+            is_theirs = of != NULL && of->present;
         }
+        if (!is_theirs)
+            continue;
+        pe_value_clear(value);
+        *value = (pe_value){.param = value->param};
+    }
     const pe_status status = pe_model_fill(&layers->values, &out->values, why);
     return status == PE_OK ? pe_values_defaults(&out->values, why) : status;
 }

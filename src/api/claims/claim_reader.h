@@ -108,9 +108,9 @@ pe_status pe_claim_reader_make_room(pe_claim_reader *r, size_t tensors,
                                     pe_problem *why) PE_MUST_CHECK;
 
 /** Steps that both sources have. read_config takes what a configuration says of the encoding and its
- * parameters; set_resource needs the encoding, read_groups the resource. */
+ * parameters; check_axis and groups need the resource, and the groups of tensors. */
 pe_claim_step pe_claim_reader_tolerance, pe_claim_reader_axis, pe_claim_reader_config,
-    pe_claim_reader_model, pe_claim_reader_groups;
+    pe_claim_reader_check_axis, pe_claim_reader_groups;
 
 /** Release what was read; the claim goes to *out, or is freed on failure. */
 pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *why) PE_MUST_CHECK;

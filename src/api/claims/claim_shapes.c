@@ -12,23 +12,24 @@
 
 /* ---- what was given ---- */
 
+/* Parameters that tensors may tell, and others that say the same. */
 enum { POSITIONS, HEAD_DIM, CACHE_LAYOUT, PAIRING, D_MODEL, NUM_HEADS, QUERIES, KEYS, ROTARY };
 static const struct {
     const char *name;
     unsigned gives; /* bits */
 } watched[] = {
-    {"positions", 1U << POSITIONS},
-    {"head_dim", 1U << HEAD_DIM},
-    {"model", 1U << HEAD_DIM | 1U << PAIRING | 1U << D_MODEL | 1U << NUM_HEADS},
-    {"cache_layout", 1U << CACHE_LAYOUT},
-    {"pairing", 1U << PAIRING},
-    {"d_model", 1U << D_MODEL},
-    {"num_heads", 1U << NUM_HEADS},
-    {"query_length", 1U << QUERIES},
-    {"key_length", 1U << KEYS},
-    {"rotary_dim", 1U << ROTARY},
+    [POSITIONS] = {"positions", 1U << POSITIONS},
+    [HEAD_DIM] = {"head_dim", 1U << HEAD_DIM},
+    [CACHE_LAYOUT] = {"cache_layout", 1U << CACHE_LAYOUT},
+    [PAIRING] = {"pairing", 1U << PAIRING},
+    [D_MODEL] = {"d_model", 1U << D_MODEL},
+    [NUM_HEADS] = {"num_heads", 1U << NUM_HEADS},
+    [QUERIES] = {"query_length", 1U << QUERIES},
+    [KEYS] = {"key_length", 1U << KEYS},
+    [ROTARY] = {"rotary_dim", 1U << ROTARY},
     {"partial_rotary_factor", 1U << ROTARY},
     {"distances", 1U << QUERIES | 1U << KEYS},
+    {"model", 1U << HEAD_DIM | 1U << PAIRING | 1U << D_MODEL | 1U << NUM_HEADS},
 };
 
 static size_t size_of(const pe_values *values, const char *name)
@@ -66,44 +67,28 @@ static bool was_given(const pe_claim_shapes *shapes, unsigned which)
     return (shapes->given & 1U << which) != 0;
 }
 
-static void add(pe_claim_shapes *shapes, const char *name, const char *value)
-{
-    if (shapes->n_added == PE_LEN(shapes->added))
-        return;
-    pe_claim_added *to = &shapes->added[shapes->n_added++];
-    to->name = name;
-    snprintf(to->value, sizeof to->value, "%s", value);
-}
-
-static void add_size(pe_claim_shapes *shapes, unsigned which, const char *name, size_t size)
-{
-    char text[24];
-    if (was_given(shapes, which) || size == 0)
-        return;
-    snprintf(text, sizeof text, "%zu", size);
-    add(shapes, name, text);
-    pe_claim_report(&shapes->reported, "%s=%zu, from the shape", name, size);
-}
-
-static void add_positions(pe_claim_shapes *shapes, size_t rows)
-{
-    char text[32];
-    if (was_given(shapes, POSITIONS) || rows == 0)
-        return;
-    snprintf(text, sizeof text, "0:%zu", rows);
-    add(shapes, "positions", text);
-    pe_claim_report(&shapes->reported, "positions=0:%zu, one for each row", rows);
-}
-
-static void add_choice(pe_claim_shapes *shapes, unsigned which, const char *name,
-                       const char *choice, const char *reason)
+static void add_choice(pe_claim_shapes *shapes, unsigned which, const char *choice,
+                       const char *reason)
 {
     if (was_given(shapes, which))
         return;
-    add(shapes, name, choice);
+    if (shapes->n_added < PE_LEN(shapes->added)) {
+        pe_claim_added *to = &shapes->added[shapes->n_added++];
+        to->name = watched[which].name;
+        snprintf(to->value, sizeof to->value, "%s", choice);
+    }
     if (which == CACHE_LAYOUT)
         shapes->layout = choice;
-    pe_claim_report(&shapes->reported, "%s=%s, %s", name, choice, reason);
+    pe_claim_report(&shapes->reported, "%s=%s, %s", watched[which].name, choice, reason);
+}
+
+/* Of positions so many, from 0 on. */
+static void add_size(pe_claim_shapes *shapes, unsigned which, size_t size)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%s%zu", which == POSITIONS ? "0:" : "", size);
+    if (size > 0)
+        add_choice(shapes, which, text, which == POSITIONS ? "one for each row" : "from the shape");
 }
 
 static bool is_table(const pe_resource *resource)
@@ -145,24 +130,23 @@ static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list,
     if (isnan(halves) && !was_given(shapes, CACHE_LAYOUT))
         pe_claim_report(&shapes->reported, "the numbers do not tell the layout");
     if (doubled || r->width == shapes->head_dim) {
-        add_choice(shapes, CACHE_LAYOUT, "cache_layout", "hf",
+        add_choice(shapes, CACHE_LAYOUT, "hf",
                    doubled ? "each number stands twice in a row" : "rows are head_dim wide");
         if (decided)
-            add_choice(shapes, PAIRING, "pairing", by_halves ? "half" : "interleaved",
+            add_choice(shapes, PAIRING, by_halves ? "half" : "interleaved",
                        by_halves ? "the halves of a row are equal" : "neighbours are equal");
         else if (!was_given(shapes, PAIRING))
             pe_claim_report(&shapes->reported, "the numbers do not tell whether pairing is half or "
                                                "interleaved");
     }
-    add_size(shapes, HEAD_DIM, "head_dim",
-             doubled || has_layout(shapes, "hf") ? r->width : 2 * r->width);
+    add_size(shapes, HEAD_DIM, doubled || has_layout(shapes, "hf") ? r->width : 2 * r->width);
 }
 
 static void read_pairs(pe_claim_shapes *shapes, const pe_tensor_rows *r, const char *layout,
                        const char *reason)
 {
-    add_choice(shapes, CACHE_LAYOUT, "cache_layout", layout, reason);
-    add_size(shapes, HEAD_DIM, "head_dim", r->width);
+    add_choice(shapes, CACHE_LAYOUT, layout, reason);
+    add_size(shapes, HEAD_DIM, r->width);
 }
 
 /* What layouts of one tensor call it. */
@@ -219,7 +203,7 @@ static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const p
         columns.shape = (pe_shape){2, {r->width, r->n}};
         columns.fortran = !columns.fortran;
         read_doubled(shapes, &(pe_stored_list){&columns, 1, 1}, &turned);
-        add_positions(shapes, r->width);
+        add_size(shapes, POSITIONS, r->width);
         return;
     }
     if (family == PE_FAMILY_FUSED)
@@ -227,13 +211,13 @@ static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const p
     if (family == PE_FAMILY_COMPLEX)
         read_pairs(shapes, r, "meta", "a cosine and a sine as a complex number");
     if (family == PE_FAMILY_FLAT)
-        add_choice(shapes, CACHE_LAYOUT, "cache_layout", "trtllm", "one row of all");
+        add_choice(shapes, CACHE_LAYOUT, "trtllm", "one row of all");
     if (family == PE_FAMILY_TABLE || family == PE_FAMILY_ANGLES)
         read_doubled(shapes, list, r);
     if (family == PE_FAMILY_FLAT && shapes->head_dim > 0)
-        add_positions(shapes, elements / shapes->head_dim);
+        add_size(shapes, POSITIONS, elements / shapes->head_dim);
     else if (family != PE_FAMILY_FLAT)
-        add_positions(shapes, r->n);
+        add_size(shapes, POSITIONS, r->n);
     shapes->angles = family == PE_FAMILY_ANGLES;
     if (shapes->angles)
         pe_claim_report(&shapes->reported, "angles are compared by their cosines and sines");
@@ -285,9 +269,9 @@ static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
     const double halves = length_misses(in, out, true, turned / all);
     const double neighbours = length_misses(in, out, false, turned / all);
     if (halves < neighbours / 16)
-        add_choice(shapes, PAIRING, "pairing", "half", "pairs of halves keep their lengths");
+        add_choice(shapes, PAIRING, "half", "pairs of halves keep their lengths");
     else if (neighbours < halves / 16)
-        add_choice(shapes, PAIRING, "pairing", "interleaved", "neighbours keep their lengths");
+        add_choice(shapes, PAIRING, "interleaved", "neighbours keep their lengths");
 }
 
 /* Some keep a frequency for each channel of a row to multiply with. */
@@ -315,7 +299,7 @@ static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_
     if (family == PE_FAMILY_INV_FREQ) {
         *resource = pe_registry_find("rope/frequencies");
         halve_inv_freq(shapes, &list->tensor[0]);
-        add_size(shapes, HEAD_DIM, "head_dim", 2 * list->tensor[0].elements);
+        add_size(shapes, HEAD_DIM, 2 * list->tensor[0].elements);
         return;
     }
     if (family == PE_FAMILY_VECTORS)
@@ -374,7 +358,7 @@ static void read_columns(pe_claim_shapes *shapes, const pe_resource *resource,
     while (w < PE_LEN(ways) && !are_doubled(list, width, ways[w].run))
         w++;
     if (w < PE_LEN(ways) || width == shapes->head_dim)
-        add_choice(shapes, CACHE_LAYOUT, "cache_layout", "hf",
+        add_choice(shapes, CACHE_LAYOUT, "hf",
                    w < PE_LEN(ways) ? ways[w].reason : "rows are head_dim wide");
 }
 
@@ -391,17 +375,12 @@ static void name_lone_of_patches(pe_claim_shapes *shapes, pe_stored *tensor)
     pe_claim_report(&shapes->reported, "the table is read as %s, from its numbers", name);
 }
 
-static bool are_vectors(const pe_stored_list *list)
-{
-    const pe_claim_family family = pe_claim_family_of(&list->tensor[0]);
-    return family == PE_FAMILY_VECTORS || family == PE_FAMILY_QUERY || family == PE_FAMILY_KEY;
-}
-
 static void read_patches(pe_claim_shapes *shapes, const pe_resource *resource,
                          const pe_values *values, pe_stored_list *list)
 {
     pe_tensor_rows r;
-    if (are_vectors(list)) {
+    const pe_claim_family family = pe_claim_family_of(&list->tensor[0]);
+    if (family == PE_FAMILY_VECTORS || family == PE_FAMILY_QUERY || family == PE_FAMILY_KEY) {
         (void)pe_claim_groups_name(list); /* they tell their head_dim elsewhere */
         return;
     }
@@ -412,27 +391,24 @@ static void read_patches(pe_claim_shapes *shapes, const pe_resource *resource,
         return;
     read_columns(shapes, resource, values, list, r.width);
     (void)pe_tensor_rows_read(first, 1, &r);
-    add_size(shapes, HEAD_DIM, "head_dim", has_layout(shapes, "hf") ? r.width : 2 * r.width);
+    add_size(shapes, HEAD_DIM, has_layout(shapes, "hf") ? r.width : 2 * r.width);
 }
 
 /* ---- other tables: parameters that are sizes ---- */
 
-static const struct {
+static const struct sizes {
     const char *resource;
     size_t axes; /* axes of one element in front are left out */
     struct {
         unsigned which;
-        const char *name; /* NULL: positions */
         size_t times;
     } axis[3];
 } sizes[] = {
-    {"sinusoidal", 2, {{POSITIONS, NULL, 1}, {D_MODEL, "d_model", 1}}},
-    {"rope/frequencies", 1, {{HEAD_DIM, "head_dim", 2}}},
-    {"alibi/slopes", 1, {{NUM_HEADS, "num_heads", 1}}},
-    {"alibi/bias",
-     3,
-     {{NUM_HEADS, "num_heads", 1}, {QUERIES, "query_length", 1}, {KEYS, "key_length", 1}}},
-    {"t5/buckets", 2, {{QUERIES, "query_length", 1}, {KEYS, "key_length", 1}}},
+    {"sinusoidal", 2, {{POSITIONS, 1}, {D_MODEL, 1}}},
+    {"rope/frequencies", 1, {{HEAD_DIM, 2}}},
+    {"alibi/slopes", 1, {{NUM_HEADS, 1}}},
+    {"alibi/bias", 3, {{NUM_HEADS, 1}, {QUERIES, 1}, {KEYS, 1}}},
+    {"t5/buckets", 2, {{QUERIES, 1}, {KEYS, 1}}},
 };
 
 /* The last `axes` axes: those before them have one element, or for two axes one between them. */
@@ -453,25 +429,16 @@ static bool fit_axes(const pe_stored *tensor, size_t axes, size_t *out)
     return shape->ndim >= axes;
 }
 
-/* Their tables have one tensor, and any name is its name. */
-static void unname(pe_claim_shapes *shapes, const char *resource, pe_stored *tensor)
+/* Does some axis have another size than was given? Then axes stand in another order, and tell
+ * nothing. */
+static bool contradicts(const pe_claim_shapes *shapes, const struct sizes *row, const size_t *of)
 {
-    if (strcmp(resource, "rope/frequencies") == 0 || tensor->name[0] == '\0')
-        return;
-    if (!pe_claim_is_nameless(tensor->name))
-        pe_claim_report(&shapes->reported, "%s is read as the table", tensor->name);
-    tensor->name[0] = '\0';
-}
-
-/* Where a given size is another one, axes stand in another order, and tell nothing. */
-static bool contradicts(const pe_claim_shapes *shapes, size_t row, const size_t *of)
-{
-    for (size_t a = 0; a < sizes[row].axes; a++) {
-        const unsigned which = sizes[row].axis[a].which;
+    for (size_t a = 0; a < row->axes; a++) {
+        const unsigned which = row->axis[a].which;
         const size_t given = which == NUM_HEADS ? shapes->num_heads
                              : which == QUERIES ? shapes->query_length
                                                 : 0;
-        if (sizes[row].axis[a].name != NULL && given != 0 && of[a] != given && of[a] != 1)
+        if (given != 0 && of[a] != given && of[a] != 1)
             return true;
     }
     return false;
@@ -479,23 +446,24 @@ static bool contradicts(const pe_claim_shapes *shapes, size_t row, const size_t 
 
 static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored *tensor, bool lone)
 {
-    for (size_t s = 0; s < PE_LEN(sizes); s++) {
-        size_t of[3] = {0};
-        if (strcmp(sizes[s].resource, resource) != 0 || !fit_axes(tensor, sizes[s].axes, of))
-            continue;
-        if (lone)
-            unname(shapes, resource, tensor);
-        if (sizes[s].axes == 2 && shapes->d_model == of[0] && shapes->d_model != of[1]) {
-            of[0] = of[1]; /* transposed */
-            of[1] = shapes->d_model;
-        }
-        for (size_t a = 0; a < sizes[s].axes && !contradicts(shapes, s, of); a++)
-            if (sizes[s].axis[a].name == NULL)
-                add_positions(shapes, of[a]);
-            else
-                add_size(shapes, sizes[s].axis[a].which, sizes[s].axis[a].name,
-                         of[a] * sizes[s].axis[a].times);
+    size_t of[3] = {0};
+    const struct sizes *row = sizes;
+    while (row < sizes + PE_LEN(sizes) && strcmp(row->resource, resource) != 0)
+        row++;
+    if (row == sizes + PE_LEN(sizes) || !fit_axes(tensor, row->axes, of))
+        return;
+    /* Of a table of one tensor any name is its name. */
+    if (lone && strcmp(resource, "rope/frequencies") != 0 && tensor->name[0] != '\0') {
+        if (!pe_claim_is_nameless(tensor->name))
+            pe_claim_report(&shapes->reported, "%s is read as the table", tensor->name);
+        tensor->name[0] = '\0';
     }
+    if (row->axes == 2 && shapes->d_model == of[0] && shapes->d_model != of[1]) {
+        of[0] = of[1]; /* transposed */
+        of[1] = shapes->d_model;
+    }
+    for (size_t a = 0; a < row->axes && !contradicts(shapes, row, of); a++)
+        add_size(shapes, row->axis[a].which, of[a] * row->axis[a].times);
 }
 
 /* A batch whose items are the same, as where a table is expanded, stands for one of them, unless each

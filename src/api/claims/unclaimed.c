@@ -163,14 +163,16 @@ static pe_status try_each(pe_unclaimed_read *read, void *of, const pe_verify_con
 static pe_status fail_all(const best *to, pe_problem *why)
 {
     const pe_problem *first = &to->first, *last = &to->last;
+    const bool unknown = last->status == PE_UNKNOWN_PARAMETER;
     bool alike = strcmp(first->detail, last->detail) == 0;
     for (unsigned m = 0; m < first->n_others; m++)
         alike |= strcmp(first->others[m].detail, last->detail) == 0;
-    if (alike)
+    if (alike && !unknown)
         return pe_fail(why, last->status, last->where, "%s", last->detail);
     return pe_fail(why, PE_MISSING_PARAMETER, "encoding",
-                   "encoding is required: the upload has not the shape of a usual table "
-                   "(sinusoidal, rope, alibi, t5)");
+                   "encoding is required: %s%s of a usual table (sinusoidal, rope, alibi, t5)",
+                   unknown ? last->where : "the upload has not the shape, or the tensors,",
+                   unknown ? " is no parameter" : "");
 }
 
 static pe_status find_best(pe_unclaimed_read *read, void *of, const pe_verify_context *context,
