@@ -41,30 +41,6 @@ static size_t divide(const char *rule, double dim, double out[AXES_MAX])
     return 0;
 }
 
-static void set_rule(pe_rope_reading *r, const char *rule)
-{
-    double dims[AXES_MAX], sum = 0;
-    json_t *list = json_array();
-    pe_values *values = &r->kind->values;
-    const size_t n = divide(rule, (double)pe_values_int(values, "head_dim"), dims);
-    int failed = list == NULL;
-    for (size_t a = 0; a < n; a++) {
-        failed |= json_array_append_new(list, json_real(dims[a]));
-        sum += dims[a];
-    }
-    if (failed != 0)
-        pe_reader_fail_memory(r->reader);
-    if (r->reader->status == PE_OK)
-        (void)pe_reader_set(r->reader, values, "axes_dims", "head_dim", list);
-    pe_dictionary_set_number(r, "rotary_dim", "head_dim", sum);
-    json_decref(list);
-}
-
-/* What classes of several axes call the channels of each. */
-static const char *const axes_keys[] = {"axes_dims",     "axes_dims_rope", "axes_dim",
-                                        "axes_dim_rope", "rope_axes_dim",  "rope_axes_dims",
-                                        "rope_dim_list", "rope_dim"};
-
 static double sum_of(const json_t *list)
 {
     double sum = 0;
@@ -72,6 +48,23 @@ static double sum_of(const json_t *list)
         sum += json_number_value(json_array_get(list, a));
     return sum;
 }
+
+static void set_rule(pe_rope_reading *r, const char *rule)
+{
+    double dims[AXES_MAX];
+    pe_values *values = &r->kind->values;
+    const size_t n = divide(rule, (double)pe_values_int(values, "head_dim"), dims);
+    json_t *list = pe_reader_reals(r->reader, dims, n);
+    if (r->reader->status == PE_OK)
+        (void)pe_reader_set(r->reader, values, "axes_dims", "head_dim", list);
+    pe_dictionary_set_number(r, "rotary_dim", "head_dim", sum_of(list));
+    json_decref(list);
+}
+
+/* What classes of several axes call the channels of each. */
+static const char *const axes_keys[] = {"axes_dims",     "axes_dims_rope", "axes_dim",
+                                        "axes_dim_rope", "rope_axes_dim",  "rope_axes_dims",
+                                        "rope_dim_list", "rope_dim"};
 
 /* Are these channels of a head, for several axes? CogView4 has the sides of a grid there. */
 static bool divides_head(const pe_reader *reader, const json_t *list)
@@ -123,19 +116,8 @@ static void set_part(pe_rope_reading *r)
                    head_dim);
 }
 
-/* MiniMax-H3: so many pairs for each axis of its class. */
-static json_t *widen(pe_reader *reader, double pairs, const json_t *own)
-{
-    json_t *list = json_array();
-    int failed = list == NULL;
-    for (size_t a = 0; a < json_array_size(own); a++)
-        failed |= json_array_append_new(list, json_real(2 * pairs));
-    if (failed != 0)
-        pe_reader_fail_memory(reader);
-    return list;
-}
-
-/* A list of the configuration, or of its class. */
+/* A list of the configuration, or of its class. MiniMax-H3 has a number: so many pairs for each axis
+ * of its class. */
 static void set_list(pe_rope_reading *r, const char *parameter, const char *key, const json_t *own)
 {
     const json_t *given = key != NULL ? pe_reader_member(r->reader, key) : NULL;
@@ -143,12 +125,14 @@ static void set_list(pe_rope_reading *r, const char *parameter, const char *key,
     const char *where = key != NULL ? key : parameter;
     if (list == NULL || r->reader->status != PE_OK)
         return;
-    json_t *wide = json_is_number(list) ? widen(r->reader, json_number_value(list), own) : NULL;
-    (void)pe_reader_set(r->reader, &r->kind->values, parameter, where, wide != NULL ? wide : list);
-    pe_reader_report(r->reader, where, list,
-                     (pe_key_report){given != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
-                                     parameter, NULL});
-    json_decref(wide);
+    double wide[AXES_MAX];
+    for (size_t a = 0; a < AXES_MAX; a++)
+        wide[a] = 2 * json_number_value(list);
+    json_t *all = json_is_number(list) ? pe_reader_reals(r->reader, wide, json_array_size(own))
+                                       : json_incref((json_t *)(uintptr_t)list);
+    (void)pe_reader_set(r->reader, &r->kind->values, parameter, where, all);
+    pe_reader_told(r->reader, where, given, own, parameter, NULL);
+    json_decref(all);
 }
 
 void pe_axes_read(pe_rope_reading *r)

@@ -39,6 +39,7 @@ typedef struct layer_list {
     const char *type[LAYERS_MAX];
     bool nope[LAYERS_MAX];
     double theta[LAYERS_MAX]; /* a base of its own; 0: none */
+    double number[LAYERS_MAX];
 } layer_list;
 
 pe_model_layers *pe_kinds_add(pe_reader *reader, const char *layer_type,
@@ -163,7 +164,8 @@ static bool read_block_types(pe_reader *reader, layer_list *layers)
 {
     const json_t *own = json_object_get(reader->type, "block_types");
     const json_t *given = pe_reader_member(reader, "block_types");
-    const json_t *list = json_is_array(given) ? given : own;
+    const bool is_given = json_is_array(given);
+    const json_t *list = is_given ? given : own;
     const size_t n = json_array_size(list);
     if (own == NULL || n == 0)
         return false;
@@ -175,9 +177,8 @@ static bool read_block_types(pe_reader *reader, layer_list *layers)
         const char *type = json_string_value(json_array_get(list, i % n));
         layers->type[i] = is_name(type) ? type : full;
     }
-    pe_reader_report(reader, list == given ? "block_types" : "layer_types", list,
-                     (pe_key_report){list == given ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
-                                     NULL, "types of layers, in turn"});
+    pe_reader_told(reader, is_given ? "block_types" : "layer_types", is_given ? list : NULL, list,
+                   NULL, "types of layers, in turn");
     return true;
 }
 
@@ -249,56 +250,54 @@ static void read_pattern(pe_reader *reader, layer_list *layers)
 static void read_cross(pe_reader *reader, layer_list *layers)
 {
     static const char key[] = "cross_attention_layers";
-    const json_t *list = pe_reader_member(reader, key);
-    if (json_object_get(reader->type, "cross_attention_layers") == NULL)
+    const json_t *list = pe_reader_member(reader, key), *own = json_object_get(reader->type, key);
+    if (own == NULL)
         return;
-    if (list != NULL && !json_is_array(list)) {
+    if (list != NULL && !json_is_array(list))
         pe_reader_fail_type(reader, key, "an array of layers, counted from 0", list);
-        return;
-    }
-    const json_t *found =
-        list != NULL ? list : json_object_get(reader->type, "cross_attention_layers");
-    put_listed(layers, found, cross);
-    pe_reader_report(reader, key, found,
-                     (pe_key_report){list != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
-                                     NULL, "these layers do not rotate"});
+    put_listed(layers, list != NULL ? list : own, cross);
+    pe_reader_told(reader, key, list, own, NULL, "these layers do not rotate");
 }
 
 /* ---- which of them do not rotate ---- */
 
-static void read_nope_list(pe_reader *reader, layer_list *layers, const json_t *list)
+/* The numbers of a list for each layer: 0 (no rotation), or from low to high. */
+static void read_each(pe_reader *reader, const char *key, const json_t *list, size_t n,
+                      const char *wanted, const char *each, double low, double high, double *out)
 {
-    const size_t n = json_array_size(list);
-    char wanted[WANTED_MAX];
-    if (!json_is_array(list) || n < layers->n) {
-        snprintf(wanted, sizeof wanted, "an array with a 0 or 1 for each of %zu layers or more",
-                 layers->n);
-        pe_reader_fail_type(reader, "no_rope_layers", wanted, list);
+    if (!json_is_array(list) || json_array_size(list) < n) {
+        pe_reader_fail_type(reader, key, wanted, list);
         return;
     }
-    for (size_t i = 0; i < layers->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const json_t *item = json_array_get(list, i);
-        const double flag = json_is_boolean(item) ? json_is_true(item) : json_number_value(item);
-        if ((!json_is_number(item) && !json_is_boolean(item)) || (flag != 0 && flag != 1)) {
+        const bool truth = json_is_boolean(item) && high == 1;
+        out[i] = truth ? json_is_true(item) : json_number_value(item);
+        if ((!json_is_number(item) && !truth) ||
+            (out[i] != 0 && !(out[i] >= low && out[i] <= high))) {
             char place[64];
-            snprintf(place, sizeof place, "no_rope_layers/%zu", i);
+            snprintf(place, sizeof place, "%s/%zu", key, i);
             pe_reader_fail(reader, PE_INVALID_PARAMETER, place,
-                           "each of no_rope_layers must be 0 (no rotation) or 1");
+                           "each of %s must be 0 (no rotation) or %s", key, each);
         }
-        layers->nope[i] = flag == 0;
     }
-    pe_reader_used(reader, "no_rope_layers", list, NULL,
-                   "0: the layer does not rotate; 1: it does");
 }
 
 static void read_nope(pe_reader *reader, layer_list *layers)
 {
     const json_t *list = pe_reader_member(reader, "no_rope_layers");
+    double every, *turns = layers->number;
     if (list != NULL && (!json_is_array(list) || json_array_size(list) != 0)) {
-        read_nope_list(reader, layers, list);
+        char wanted[WANTED_MAX];
+        snprintf(wanted, sizeof wanted, "an array with a 0 or 1 for each of %zu layers or more",
+                 layers->n);
+        read_each(reader, "no_rope_layers", list, layers->n, wanted, "1", 1, 1, turns);
+        for (size_t i = 0; i < layers->n; i++)
+            layers->nope[i] = turns[i] == 0;
+        pe_reader_used(reader, "no_rope_layers", list, NULL,
+                       "0: the layer does not rotate; 1: it does");
         return;
     }
-    double every;
     if (!pe_reader_fact(reader, PE_FACT_NOPE_EVERY, &every, NULL))
         return;
     for (size_t i = 0; i < layers->n; i++)
@@ -323,27 +322,16 @@ static void read_thetas(pe_reader *reader, layer_list *layers)
 {
     const char *key;
     const json_t *list = pe_kinds_thetas(reader, &key);
-    const size_t n = json_array_size(list);
     char wanted[WANTED_MAX];
     if (list == NULL)
         return;
-    if (!json_is_array(list) || n < layers->n || layers->n == 0) {
-        snprintf(wanted, sizeof wanted, "an array with a base for each of %zu layers", layers->n);
+    snprintf(wanted, sizeof wanted, "an array with a base for each of %zu layers", layers->n);
+    if (layers->n == 0)
         pe_reader_fail_type(reader, key, wanted, list);
-        return;
-    }
-    for (size_t i = 0; i < layers->n; i++) {
-        const json_t *item = json_array_get(list, i);
-        const double theta = json_number_value(item);
-        if (!json_is_number(item) || (theta != 0 && !(theta >= 1 && theta <= 1e12))) {
-            char place[64];
-            snprintf(place, sizeof place, "%s/%zu", key, i);
-            pe_reader_fail(reader, PE_INVALID_PARAMETER, place,
-                           "each of %s must be 0 (no rotation) or a base from 1 to 1e12", key);
-        }
-        layers->theta[i] = theta;
-        layers->nope[i] |= theta == 0;
-    }
+    read_each(reader, key, list, layers->n, wanted, "a base from 1 to 1e12", 1, 1e12,
+              layers->theta);
+    for (size_t i = 0; i < layers->n; i++)
+        layers->nope[i] |= layers->theta[i] == 0;
     pe_reader_used(reader, key, list, "rope_theta",
                    "a base for each layer; 0: the layer does not rotate");
 }

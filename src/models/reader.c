@@ -211,6 +211,14 @@ void pe_reader_ignored(pe_reader *reader, const char *where, const json_t *value
     pe_reader_report(reader, where, value, (pe_key_report){PE_MODEL_KEY_IGNORED, NULL, note});
 }
 
+void pe_reader_told(pe_reader *reader, const char *where, const json_t *given, const json_t *own,
+                    const char *parameter, const char *note)
+{
+    pe_reader_report(reader, where, given != NULL ? given : own,
+                     (pe_key_report){given != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
+                                     parameter, note});
+}
+
 void pe_reader_unknown(pe_reader *reader, const char *where, const json_t *value, const char *near)
 {
     pe_reader_ignored(reader, where, value, "not known");
@@ -501,6 +509,17 @@ void pe_reader_set_choice(pe_values *values, const char *name, const char *choic
             value->choice = c;
             value->present = value->given = true;
         }
+}
+
+json_t *pe_reader_reals(pe_reader *reader, const double *numbers, size_t n)
+{
+    json_t *list = json_array();
+    bool failed = list == NULL;
+    for (size_t i = 0; i < n; i++)
+        failed |= json_array_append_new(list, json_real(numbers[i])) != 0;
+    if (failed)
+        pe_reader_fail_memory(reader);
+    return list;
 }
 
 static void set_list(pe_reader *reader, const pe_param *row, pe_value *value, const char *where,

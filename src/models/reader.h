@@ -62,6 +62,9 @@ void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
                       pe_key_report report);
 void pe_reader_used(pe_reader *reader, const char *where, const json_t *value,
                     const char *parameter, const char *note);
+/** Report a key that was given as used, else the class's own as its default. */
+void pe_reader_told(pe_reader *reader, const char *where, const json_t *given, const json_t *own,
+                    const char *parameter, const char *note);
 void pe_reader_ignored(pe_reader *reader, const char *where, const json_t *value, const char *note);
 /** Report and warn of a key that is not known; near: the key it may mean, or NULL. */
 void pe_reader_unknown(pe_reader *reader, const char *where, const json_t *value, const char *near);
@@ -121,6 +124,8 @@ void pe_reader_print(const json_t *value, pe_buffer *out);
 /** The type of a JSON value in words: "a string". NaN and infinities have their names. */
 const char *pe_reader_type_text(const json_t *value);
 
+/** A list of numbers as JSON, the caller's. */
+json_t *pe_reader_reals(pe_reader *reader, const double *numbers, size_t n);
 /** Set the row `name` of values from JSON of its type, within its bounds, present and given. Is
  * there such a row? */
 bool pe_reader_set(pe_reader *reader, pe_values *values, const char *name, const char *where,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <mpfr.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/power.h"
@@ -337,17 +338,18 @@ static void even_out(pe_rope_reading *r, double head_dim)
         return;
     pe_reader_unset(values, "partial_rotary_factor");
     pe_dictionary_set_number(r, "rotary_dim", "partial_rotary_factor", dim + 1);
-    const stretch s = {pe_values_real(&r->kind->values, "rope_theta"), dim};
-    json_t *list = json_array();
-    int failed = 0;
-    for (size_t i = 0; i < ((size_t)dim + 1) / 2; i++)
-        failed |=
-            json_array_append_new(list, json_real(pe_exact_round(PE_FLOAT64, eval_factor, &s, i)));
-    if (failed != 0)
+    const stretch s = {pe_values_real(values, "rope_theta"), dim};
+    const size_t pairs = ((size_t)dim + 1) / 2;
+    pe_value *factors = pe_values_find(values, "freq_factors");
+    factors->list = malloc(pairs * sizeof *factors->list);
+    if (factors->list == NULL) {
         pe_reader_fail_memory(r->reader);
-    else
-        (void)pe_reader_set(r->reader, &r->kind->values, "freq_factors", "freq_factors", list);
-    json_decref(list);
+        return;
+    }
+    factors->list_length = pairs;
+    factors->present = factors->given = true;
+    for (size_t i = 0; i < pairs; i++)
+        factors->list[i] = pe_exact_round(PE_FLOAT64, eval_factor, &s, i);
     if (dim >= head_dim) {
         /* All channels of a head rotate, but for the last of an odd number. */
         pe_dictionary_set_number(r, "head_dim", "head_dim", dim + 1);

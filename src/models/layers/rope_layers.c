@@ -346,18 +346,13 @@ static void read_other_sections(pe_rope_reading *r)
         pe_dictionary_set_member(r, "xdrope_section", "mrope_section",
                                  "Hunyuan's name of mrope_section");
     } else if (own != NULL) {
-        const json_int_t half = (json_int_t)(pe_rope_dims_rotating(&r->kind->values) / 4);
-        json_t *halves = json_is_string(own) ? json_pack("[II]", half, half)
-                                             : json_incref((json_t *)(uintptr_t)own);
+        const double half = floor(pe_rope_dims_rotating(&r->kind->values) / 4);
         const char *place = pe_dictionary_place(r, "mrope_section");
-        if (halves == NULL) {
-            pe_reader_fail_memory(r->reader);
-            return;
-        }
+        json_t *halves = json_is_string(own) ? pe_reader_reals(r->reader, (double[]){half, half}, 2)
+                                             : json_incref((json_t *)(uintptr_t)own);
         (void)pe_reader_set(r->reader, &r->kind->values, "mrope_section", place, halves);
-        pe_reader_report(r->reader, place, halves,
-                         (pe_key_report){PE_MODEL_KEY_DEFAULTED, "mrope_section",
-                                         "the default of this model type"});
+        pe_reader_told(r->reader, place, NULL, halves, "mrope_section",
+                       "the default of this model type");
         json_decref(halves);
     }
 }
