@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "encodings/registry.h"
 #include "encodings/sinusoidal/sinusoidal.h"
 #include "kernels/kernels.h"
 
 #define SIDE_MAX 65536
 
-/* Pixels of an image with padding are made one by one: what each costs beside its elements. */
+/* What a pixel of an image with padding costs beside its elements. */
 #define PADDED_PIXEL_WORK 128
 
 /* Sums of axes made at a time. */
@@ -107,90 +108,37 @@ typedef struct axis {
 typedef struct grid {
     axis x, y;
     size_t d_model, width, extra;
-    bool padded; /* the image does not fill the grid */
-    bool sum;    /* the axes are added: their rows are as wide as the table, and doubles */
+    bool sum; /* the axes are added: their rows are as wide as the table, and doubles */
     pe_dtype dtype;
     size_t item; /* bytes of an element */
 } grid;
 
-/* Rows of an axis to its channels of pixels next to each other, or below each other. */
-static pe_status put(const grid *g, const axis *a, const pe_region *rows, char *out,
-                     pe_problem *why)
-{
-    pe_sinusoid sinusoid = a->sinusoid;
-    sinusoid.waves[0].layout.row = (a->across ? 1 : g->width) * g->d_model;
-    return pe_sinusoid_fill(&sinusoid, &a->positions, rows, out + a->at * g->item, why);
-}
-
-/* The channels of an axis to n pixels: those of the pixels from `from` on, or of that one alone. */
-static void spread(const grid *g, const axis *a, const char *from, char *to, size_t n)
-{
-    const size_t pixel = g->d_model * g->item, bytes = pixel / 2, at = a->at * g->item;
-    for (size_t i = 0; i < n; i++)
-        memcpy(to + i * pixel + at, from + (a->across ? i * pixel : 0) + at, bytes);
-}
-
-/* n pixels from the first on, whole rows but for the last. Columns are computed for the first row
- * and rows for the first column; all else is a copy. */
-static pe_status put_pixels(const grid *g, size_t first, size_t n, char *out, pe_problem *why)
-{
-    const size_t x = first % g->width, y = first / g->width, half = g->d_model / 2;
-    const size_t across = n < g->width - x ? n : g->width - x;
-    const size_t down = (n + g->width - 1) / g->width, pixel = g->d_model * g->item;
-    const pe_region columns = {.first = x, .units = across, .columns = half};
-    const pe_region rows = {.first = y, .units = down, .columns = half};
-    PE_TRY(put(g, &g->x, &columns, out, why));
-    PE_TRY(put(g, &g->y, &rows, out, why));
-    for (size_t r = 0; r < down; r++) {
-        char *row = out + r * g->width * pixel;
-        const size_t left = n - r * g->width, here = left < across ? left : across;
-        spread(g, &g->y, row, row + pixel, here - 1);
-        if (r > 0)
-            spread(g, &g->x, out, row, here);
-    }
-    return PE_OK;
-}
-
-/* `units` pixels from the first on. */
-static pe_status fill_rows(const grid *g, size_t pixel, size_t units, char *out, pe_problem *why)
-{
-    const size_t x = pixel % g->width, rest = x > 0 ? g->width - x : 0;
-    const size_t head = units < rest ? units : rest;
-    pe_status status = PE_OK;
-    if (head > 0)
-        status = put_pixels(g, pixel, head, out, why);
-    if (status == PE_OK && head < units)
-        status = put_pixels(g, pixel + head, units - head, out + head * g->d_model * g->item, why);
-    return status;
-}
-
-/* What an axis has of these channels of a pixel. */
-static pe_status put_part(const grid *g, const axis *a, const pe_region *region, char *out,
+/* What an axis has of pixels of one row, up to or behind where the image ends in it. */
+static pe_status put_axis(const grid *g, const axis *a, const pe_region *pixels, char *out,
                           pe_problem *why)
 {
-    const size_t x = region->first % g->width, y = region->first / g->width;
-    const size_t along = a->across ? x : y, line = a->across ? y : x;
-    const bool masked = line >= (a->across ? &g->y : &g->x)->valid;
-    const size_t first = region->column, end = first + region->columns;
-    const size_t past = a->at + g->d_model / 2;
-    const size_t from = first > a->at ? first : a->at, to = end < past ? end : past;
+    const size_t x = pixels->first % g->width, y = pixels->first / g->width;
+    const size_t along = a->across ? x : y;
+    const bool masked = a->across ? y >= g->y.valid : x >= g->x.valid;
+    const bool moves = a->across && !masked && x < a->valid;
+    const size_t end = pixels->column + pixels->columns, past = a->at + g->d_model / 2;
+    const size_t from = pixels->column > a->at ? pixels->column : a->at;
+    const size_t to = end < past ? end : past;
     if (from >= to)
         return PE_OK;
+    char *first = out + (from - pixels->column) * g->item;
+    pe_sinusoid sinusoid = masked ? a->masked : a->sinusoid;
+    sinusoid.waves[0].layout.row = pixels->columns;
     const pe_region part = {.first = masked             ? 0
                                      : along < a->valid ? along
                                                         : a->valid - 1,
-                            .units = 1,
+                            .units = moves ? pixels->units : 1,
                             .column = from - a->at,
                             .columns = to - from};
-    return pe_sinusoid_fill(masked ? &a->masked : &a->sinusoid,
-                            masked ? &a->uncounted : &a->positions, &part,
-                            out + (from - first) * g->item, why);
-}
-
-static pe_status fill_part(const grid *g, const pe_region *region, char *out, pe_problem *why)
-{
-    PE_TRY(put_part(g, &g->x, region, out, why));
-    return put_part(g, &g->y, region, out, why);
+    PE_TRY(pe_sinusoid_fill(&sinusoid, masked ? &a->uncounted : &a->positions, &part, first, why));
+    for (size_t i = part.units; i < pixels->units; i++)
+        memcpy(first + i * pixels->columns * g->item, first, part.columns * g->item);
+    return PE_OK;
 }
 
 /* Columns of `pixels->units` pixels of one row: those of x, and of y in one line. */
@@ -212,56 +160,36 @@ static pe_status sum_pixels(const grid *g, const pe_region *pixels, double *x, d
     return status;
 }
 
-static pe_status fill_sums(const grid *g, const pe_region *region, char *out, pe_problem *why)
-{
-    const size_t columns = region->columns, end = region->first + region->units;
-    const size_t most = columns < BLOCK_ELEMENTS ? BLOCK_ELEMENTS / columns : 1;
-    double *x = malloc((most + 1) * columns * sizeof *x);
-    pe_status status = x == NULL ? pe_fail_memory(why) : PE_OK;
-    for (size_t pixel = region->first, some; pixel < end && status == PE_OK; pixel += some) {
-        const size_t in_row = g->width - pixel % g->width, left = end - pixel;
-        some = in_row < left ? in_row : left;
-        some = some < most ? some : most;
-        const pe_region pixels = {
-            .first = pixel, .units = some, .column = region->column, .columns = columns};
-        status = sum_pixels(g, &pixels, x, x + most * columns, out, why);
-        out += some * columns * g->item;
-    }
-    free(x);
-    return status;
-}
-
+/* Pixel by pixel in each row: what columns have in common is copied from the row above. */
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const grid *g = plan->state;
-    pe_region pixels = *region;
-    char *to = out;
-    if (region->first < g->extra) {
-        const size_t left = g->extra - region->first;
-        const size_t zeros = region->units < left ? region->units : left;
-        memset(to, 0, zeros * region->columns * g->item);
-        to += zeros * region->columns * g->item;
-        pixels.first += zeros;
-        pixels.units -= zeros;
+    const size_t columns = region->columns, pixel = columns * g->item;
+    const size_t most = columns < BLOCK_ELEMENTS ? BLOCK_ELEMENTS / columns : 1;
+    const size_t left = region->first < g->extra ? g->extra - region->first : 0;
+    const size_t zeros = pe_size_min(left, region->units);
+    const size_t first = region->first + zeros - g->extra, end = first + region->units - zeros;
+    double *sums = g->sum ? malloc((most + 1) * columns * sizeof *sums) : NULL;
+    pe_status status = g->sum && sums == NULL ? pe_fail_memory(why) : PE_OK;
+    char *to = (char *)out + zeros * pixel;
+    memset(out, 0, zeros * pixel);
+    for (size_t p = first, n; p != end && status == PE_OK; p += n, to += n * pixel) {
+        const size_t x = p % g->width, y = p / g->width;
+        n = pe_size_min(end - p, (x < g->x.valid ? g->x.valid : g->width) - x);
+        n = g->sum ? pe_size_min(n, most) : n;
+        const pe_region run = {
+            .first = p, .units = n, .column = region->column, .columns = columns};
+        if (g->sum)
+            status = sum_pixels(g, &run, sums, sums + most * columns, to, why);
+        else if (p >= first + g->width && y != g->y.valid)
+            memcpy(to, to - g->width * pixel, n * pixel);
+        else
+            status = put_axis(g, &g->x, &run, to, why);
+        if (!g->sum && status == PE_OK)
+            status = put_axis(g, &g->y, &run, to, why);
     }
-    pixels.first -= g->extra;
-    if (region->first + region->units <= g->extra)
-        return PE_OK;
-    if (g->sum)
-        return fill_sums(g, &pixels, to, why);
-    if (g->padded) {
-        /* Pixels of an image with padding, one by one. */
-        pe_status status = PE_OK;
-        pe_region pixel = pixels;
-        pixel.units = 1;
-        for (size_t i = 0; i < pixels.units && status == PE_OK; i++) {
-            pixel.first = pixels.first + i;
-            status = fill_part(g, &pixel, to + i * pixels.columns * g->item, why);
-        }
-        return status;
-    }
-    return pe_plan_whole(plan, region) ? fill_rows(g, pixels.first, pixels.units, to, why)
-                                       : fill_part(g, &pixels, to, why);
+    free(sums);
+    return status;
 }
 
 /* Coordinates that are normalized, or measured by base_size, or neither. */
@@ -384,7 +312,6 @@ static pe_status plan_grid(pe_values *values, pe_plan *out, pe_problem *why)
     g->dtype = pe_values_dtype(values);
     g->item = pe_dtype_bytes(g->dtype);
     g->sum = pe_values_choice(values, "combine") == ADD;
-    g->padded = is_padded(values);
     g->x.across = true;
     const bool x_first = pe_values_choice(values, "axis_order") == WIDTH_FIRST;
     (x_first ? &g->y : &g->x)->at = g->d_model / 2;
