@@ -38,19 +38,23 @@ static bool is_all_types(const json_t *object)
 /* Has the class types of layers at all? Then a row tells of them, or the configuration does. */
 static bool has_layer_types(const pe_reader *reader)
 {
-    const json_t *type = reader->type;
-    const double numbers = pe_type_number(type, "sliding_window_pattern") +
-                           pe_type_number(type, "global_attn_every_n_layers") +
-                           pe_type_number(type, "full_attention_interval") +
-                           pe_type_number(type, "rope_local_base_freq") +
-                           pe_type_number(type, "global_head_dim");
-    return type == NULL || numbers != 0 || pe_type_is(type, "typed") ||
-           pe_type_is(type, "by_type") || pe_type_is(type, "nope_full") ||
-           pe_type_is(type, "unscaled_local") || json_object_get(type, "labels") != NULL ||
-           json_object_get(type, "block_types") != NULL ||
-           json_object_get(type, "nope_types") != NULL ||
-           is_all_types(json_object_get(type, "rope_parameters")) ||
-           pe_reader_member(reader, "layer_types") != NULL;
+    static const char *const members[] = {"typed",
+                                          "by_type",
+                                          "sliding_window_pattern",
+                                          "global_attn_every_n_layers",
+                                          "full_attention_interval",
+                                          "rope_local_base_freq",
+                                          "global_head_dim",
+                                          "nope_full",
+                                          "nope_types",
+                                          "unscaled_local",
+                                          "labels",
+                                          "block_types"};
+    bool told = reader->type == NULL || pe_reader_member(reader, "layer_types") != NULL ||
+                is_all_types(json_object_get(reader->type, "rope_parameters"));
+    for (size_t m = 0; m < PE_LEN(members); m++)
+        told |= json_object_get(reader->type, members[m]) != NULL;
+    return told;
 }
 
 bool pe_dictionary_is_by_type(const pe_reader *reader, const json_t *object)
@@ -212,6 +216,17 @@ void pe_dictionary_set_member(pe_rope_reading *r, const char *key, const char *p
         pe_reader_ignored(r->reader, r->place, value, "nothing here reads it");
 }
 
+void pe_dictionary_set_over(pe_rope_reading *r, const char *key, const char *beside,
+                            const char *note)
+{
+    const json_t *other = pe_reader_member(r->reader, beside);
+    pe_dictionary_set_member(r, key, key, NULL);
+    pe_reader_ignored(r->reader, beside, other, note);
+    if (other != NULL &&
+        json_number_value(other) != json_number_value(pe_dictionary_member(r, key)))
+        pe_reader_warn(r->reader, "%s and %s differ; %s is read", beside, r->place, r->place);
+}
+
 void pe_dictionary_set_number(pe_rope_reading *r, const char *parameter, const char *where,
                               double number)
 {
@@ -347,8 +362,8 @@ void pe_dictionary_read_defaults(pe_rope_reading *r)
             const double value = r->type->defaults[d].value;
             const char *place = pe_dictionary_place(r, name);
             if (r->kind->values.value[p].param->kind == PE_KIND_BOOL)
-                pe_reader_report(r->reader, place, json_boolean(value != 0),
-                                 (pe_key_report){PE_MODEL_KEY_DEFAULTED, name, note});
+                pe_reader_report(r->reader, place, json_boolean(value != 0), PE_MODEL_KEY_DEFAULTED,
+                                 name, note);
             else
                 pe_reader_default(r->reader, place, value, name, note);
             pe_dictionary_set_number(r, name, place, value);

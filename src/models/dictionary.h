@@ -48,6 +48,9 @@ bool pe_dictionary_reads(const pe_rope_reading *r, pe_rope_key key);
 /** Set the parameter from a member that is there, and report the member. note may be NULL. */
 void pe_dictionary_set_member(pe_rope_reading *r, const char *key, const char *parameter,
                               const char *note);
+/** Set the parameter of a member's name from it, over a key beside the dictionary. */
+void pe_dictionary_set_over(pe_rope_reading *r, const char *key, const char *beside,
+                            const char *note);
 /** Set the parameter from a number that came from elsewhere. */
 void pe_dictionary_set_number(pe_rope_reading *r, const char *parameter, const char *where,
                               double number);

@@ -182,41 +182,39 @@ static char *pointer_of(const pe_reader *reader, const char *where)
 }
 
 void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
-                      pe_key_report report)
+                      pe_model_key_status status, const char *parameter, const char *note)
 {
     pe_buffer text = {0};
     const bool assumed = reader->dictionary != NULL && strncmp(where, "rope_parameters/", 16) == 0;
     if (reader->status != PE_OK || value == NULL)
         return;
-    if (report.status == PE_MODEL_KEY_USED &&
-        assumed) /* the configuration has no such dictionary */
-        report.status = PE_MODEL_KEY_DEFAULTED;
+    if (status == PE_MODEL_KEY_USED && assumed) /* the configuration has no such dictionary */
+        status = PE_MODEL_KEY_DEFAULTED;
     pe_reader_print(value, &text);
     pe_model_key key = {.pointer = pointer_of(reader, where),
                         .value = pe_buffer_take(&text),
-                        .status = report.status,
-                        .parameter = report.parameter,
-                        .note = report.note == NULL ? NULL : strdup(report.note)};
+                        .status = status,
+                        .parameter = parameter,
+                        .note = note == NULL ? NULL : strdup(note)};
     pe_reader_take_key(reader, &key);
 }
 
 void pe_reader_used(pe_reader *reader, const char *where, const json_t *value,
                     const char *parameter, const char *note)
 {
-    pe_reader_report(reader, where, value, (pe_key_report){PE_MODEL_KEY_USED, parameter, note});
+    pe_reader_report(reader, where, value, PE_MODEL_KEY_USED, parameter, note);
 }
 
 void pe_reader_ignored(pe_reader *reader, const char *where, const json_t *value, const char *note)
 {
-    pe_reader_report(reader, where, value, (pe_key_report){PE_MODEL_KEY_IGNORED, NULL, note});
+    pe_reader_report(reader, where, value, PE_MODEL_KEY_IGNORED, NULL, note);
 }
 
 void pe_reader_told(pe_reader *reader, const char *where, const json_t *given, const json_t *own,
                     const char *parameter, const char *note)
 {
     pe_reader_report(reader, where, given != NULL ? given : own,
-                     (pe_key_report){given != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
-                                     parameter, note});
+                     given != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED, parameter, note);
 }
 
 void pe_reader_unknown(pe_reader *reader, const char *where, const json_t *value, const char *near)
@@ -252,8 +250,7 @@ void pe_reader_default(pe_reader *reader, const char *where, double value, const
     json_t *number = json_real(value);
     if (number == NULL)
         pe_reader_fail_memory(reader);
-    pe_reader_report(reader, where, number,
-                     (pe_key_report){PE_MODEL_KEY_DEFAULTED, parameter, note});
+    pe_reader_report(reader, where, number, PE_MODEL_KEY_DEFAULTED, parameter, note);
     json_decref(number);
 }
 

@@ -49,17 +49,10 @@ void pe_reader_fail_type(pe_reader *reader, const char *where, const char *wante
                          const json_t *value);
 void pe_reader_fail_memory(pe_reader *reader);
 
-/** What became of a key. */
-typedef struct pe_key_report {
-    pe_model_key_status status;
-    const char *parameter; /* the row it became; NULL: none */
-    const char *note;      /* NULL: none */
-} pe_key_report;
-
 /** Report a key: once for each place, the first time counts. value NULL: the key is not there, and
- * nothing is reported. */
+ * nothing is reported. parameter: the row it became; NULL: none. note: NULL: none. */
 void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
-                      pe_key_report report);
+                      pe_model_key_status status, const char *parameter, const char *note);
 void pe_reader_used(pe_reader *reader, const char *where, const json_t *value,
                     const char *parameter, const char *note);
 /** Report a key that was given as used, else the class's own as its default. */

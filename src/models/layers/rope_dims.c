@@ -290,11 +290,7 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
             pe_reader_warn(reader, "%s does not count: transformers turns the whole head of %s",
                            where, reader->type_name);
     } else if (nested != NULL) {
-        pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
-        const json_t *beside = pe_reader_member(reader, where);
-        pe_reader_ignored(reader, where, beside, "that in the dictionary is read instead");
-        if (json_number_value(beside) != json_number_value(nested) && beside != NULL)
-            pe_reader_warn(reader, "%s and %s differ; %s is read", where, r->place, r->place);
+        pe_dictionary_set_over(r, where, where, "that in the dictionary is read instead");
     } else {
         read_part_beside(r, head_dim);
     }

@@ -147,15 +147,10 @@ static bool has_nested_theta(pe_rope_reading *r, double *out)
         json_object_get(r->reader->dictionary, r->kind->layer_type) == r->dictionary.object;
     if (nested == NULL || r->compressed || over)
         return false;
-    pe_dictionary_set_member(r, "rope_theta", "rope_theta", NULL);
-    *out = json_number_value(nested);
-    if (beside == NULL)
-        return true;
     char note[320];
     snprintf(note, sizeof note, "%s is read instead", pe_dictionary_place(r, "rope_theta"));
-    pe_reader_ignored(r->reader, key, beside, note);
-    if (json_number_value(beside) != *out)
-        pe_reader_warn(r->reader, "%s and %s differ; %s is read", key, r->place, r->place);
+    pe_dictionary_set_over(r, "rope_theta", key, note);
+    *out = json_number_value(nested);
     return true;
 }
 
