@@ -32,16 +32,11 @@ static const pe_param own[] = {
 };
 
 /* Room for the last n - past of the n tokens of each sequence. */
-static pe_status make_ids(const pe_shape *of, size_t past, pe_plan *plan, pe_learned_ids *out,
-                          pe_problem *why)
+static pe_status make_ids(const pe_shape *of, size_t past, pe_array *out, pe_problem *why)
 {
     pe_shape shape = *of;
     shape.dim[shape.ndim - 1] -= past;
-    const size_t batches = shape.ndim == 2 ? shape.dim[0] : 1;
-    *out = (pe_learned_ids){.shape = shape, .count = batches * shape.dim[shape.ndim - 1]};
-    out->id = calloc(out->count + 1, sizeof *out->id);
-    pe_plan_owns(plan, out->id, free);
-    return out->id == NULL ? pe_fail_memory(why) : PE_OK;
+    return pe_array_make(PE_FLOAT64, &shape, out, why);
 }
 
 static pe_status check_mask(const pe_array *mask, int64_t past, pe_problem *why)
@@ -60,16 +55,15 @@ static pe_status check_mask(const pe_array *mask, int64_t past, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_plan *plan,
-                                 pe_learned_ids *out, pe_problem *why)
+pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_array *out, pe_problem *why)
 {
     PE_TRY(check_mask(mask, past, why));
-    PE_TRY(make_ids(&mask->shape, (size_t)past, plan, out, why));
+    PE_TRY(make_ids(&mask->shape, (size_t)past, out, why));
     const double *m = mask->data;
     const size_t n = mask->shape.dim[mask->shape.ndim - 1];
-    int64_t *id = out->id, ones = 0;
+    double *id = out->data, ones = 0;
     for (size_t i = 0; i < mask->elements; i++) {
-        ones = (i % n == 0 ? 0 : ones) + (m[i] != 0);
+        ones = (i % n == 0 ? 0 : ones) + m[i];
         if (i % n >= (size_t)past)
             *id++ = m[i] != 0 ? ones - 1 : -1;
     }
@@ -77,18 +71,17 @@ pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_plan *pl
 }
 
 /* (cumsum(mask) + past) * mask + padding_idx, where mask is 0 at padding. */
-static pe_status ids_of_tokens(const pe_array *tokens, int64_t padding, int64_t past, pe_plan *plan,
+static pe_status ids_of_tokens(const pe_array *tokens, double padding, double past, pe_array *out,
                                pe_problem *why)
 {
-    pe_learned_ids *out = plan->state;
-    PE_TRY(make_ids(&tokens->shape, 0, plan, out, why));
+    PE_TRY(make_ids(&tokens->shape, 0, out, why));
     const double *token = tokens->data;
     const size_t n = tokens->shape.dim[tokens->shape.ndim - 1];
-    int64_t count = 0;
+    double *id = out->data, count = 0;
     for (size_t i = 0; i < tokens->elements; i++) {
-        const bool real = token[i] != (double)padding;
+        const bool real = token[i] != padding;
         count = (i % n == 0 ? 0 : count) + real;
-        out->id[i] = real ? count + past + padding : padding;
+        id[i] = real ? count + past + padding : padding;
     }
     return PE_OK;
 }
@@ -96,10 +89,9 @@ static pe_status ids_of_tokens(const pe_array *tokens, int64_t padding, int64_t 
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
                       pe_problem *why PE_UNUSED)
 {
-    const pe_learned_ids *ids = plan->state;
-    int32_t *to = out;
+    const pe_array *ids = plan->state;
     for (size_t u = 0; u < region->units; u++)
-        to[u] = (int32_t)ids->id[region->first + u];
+        ((int32_t *)out)[u] = (int32_t)((const double *)ids->data)[region->first + u];
     return PE_OK;
 }
 
@@ -119,29 +111,29 @@ static pe_status check_rule(pe_values *values, bool by_tokens, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status make(const pe_values *values, bool by_tokens, pe_plan *plan, pe_problem *why)
+static pe_status make(const pe_values *values, bool by_tokens, pe_array *out, pe_problem *why)
 {
-    pe_learned_ids *out = plan->state;
     const int64_t past = pe_values_int(values, "past_key_values_length");
     if (by_tokens)
         return ids_of_tokens(pe_values_tensor(values, "input_ids"),
-                             pe_values_int(values, "padding_idx"), past, plan, why);
-    const pe_status status =
-        pe_learned_ids_of_mask(pe_values_tensor(values, "attention_mask"), past, plan, out, why);
-    for (size_t i = 0; status == PE_OK && i < out->count; i++)
-        out->id[i] += pe_values_int(values, "offset");
-    return status;
+                             (double)pe_values_int(values, "padding_idx"), (double)past, out, why);
+    PE_TRY(pe_learned_ids_of_mask(pe_values_tensor(values, "attention_mask"), past, out, why));
+    double *id = out->data;
+    for (size_t i = 0; i < out->elements; i++)
+        id[i] += (double)pe_values_int(values, "offset");
+    return PE_OK;
 }
 
 static pe_status plan_ids(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const bool by_tokens = pe_values_present(values, "input_ids");
     PE_TRY(check_rule(values, by_tokens, why));
-    PE_TRY(pe_plan_begin(out, sizeof(pe_learned_ids), fill, why));
-    pe_learned_ids *ids = out->state;
-    PE_TRY(make(values, by_tokens, out, why));
-    for (size_t i = 0; i < ids->count; i++)
-        if (ids->id[i] > INT32_MAX)
+    PE_TRY(pe_plan_begin(out, sizeof(pe_array), fill, why));
+    pe_array *ids = out->state;
+    pe_plan_owns_array(out, ids);
+    PE_TRY(make(values, by_tokens, ids, why));
+    for (size_t i = 0; i < ids->elements; i++)
+        if (((const double *)ids->data)[i] > INT32_MAX)
             return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
                            "id %zu overflows int32", i);
     return pe_plan_add_tensor(out, "position_ids", PE_INT32, &ids->shape, 1, why);

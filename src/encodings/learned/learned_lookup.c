@@ -44,77 +44,44 @@ static const pe_param add_positions_params[] = {
 
 /* ---- which rows ---- */
 
-/* Which rows tokens take: offset further than their ids, which a mask gave, or their positions. */
-typedef struct places {
-    pe_learned_ids ids; /* of a mask; else ids.id is NULL, and there are */
-    const pe_positions *positions;
-    pe_shape shape; /* [n] or [batch, n] */
-    size_t count;   /* of tokens */
-    int64_t offset;
-} places;
-
-static size_t row_of(const places *t, size_t i)
-{
-    const int64_t id = t->ids.id != NULL ? t->ids.id[i] : (int64_t)pe_positions_at(t->positions, i);
-    return (size_t)(id + t->offset);
-}
-
 static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_rows *table,
-                         pe_plan *plan, places *out, pe_problem *why)
+                         pe_positions *out, pe_problem *why)
 {
-    PE_TRY(pe_learned_ids_of_mask(mask, past, plan, &out->ids, why));
-    int64_t low = out->ids.id[0], high = out->ids.id[0];
-    for (size_t i = 0; i < out->ids.count; i++) {
-        low = out->ids.id[i] < low ? out->ids.id[i] : low;
-        high = out->ids.id[i] > high ? out->ids.id[i] : high;
-    }
-    out->shape = out->ids.shape;
-    out->count = out->ids.count;
-    return pe_learned_check_rows(table, (double)low, (double)high, "attention_mask", why);
+    double low, high;
+    pe_array ids;
+    PE_TRY(pe_learned_ids_of_mask(mask, past, &ids, why));
+    const pe_status status = pe_positions_from_list(&ids, "attention_mask", out, why);
+    pe_array_free(&ids);
+    PE_TRY(status);
+    pe_positions_bounds(out, &low, &high);
+    return pe_learned_check_rows(table, low, high, "attention_mask", why);
 }
 
-/* From the mask or the positions, whichever is given. */
-static pe_status read_places(pe_values *values, const pe_learned_rows *table, pe_plan *plan,
-                             places *out, pe_problem *why)
+/* From the mask or the positions, whichever is given. *out may be freed however it ends. */
+static pe_status read_positions(pe_values *values, const pe_learned_rows *table, pe_positions *out,
+                                pe_problem *why)
 {
     const pe_value *positions = pe_values_find(values, "positions");
     const pe_value *mask = pe_values_find(values, "attention_mask");
     pe_value *past = pe_values_find(values, "past_key_values_length");
-    out->offset = table->offset;
     if (mask->present && positions->given)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions and attention_mask both say where tokens are: give one");
     if (mask->present)
-        return by_mask(&mask->tensor, past->integer, table, plan, out, why);
+        return by_mask(&mask->tensor, past->integer, table, out, why);
     if (past->given)
         return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
                        "past_key_values_length goes with attention_mask, which is not given");
     past->present = false;
     PE_TRY(pe_learned_check_positions(table, &positions->positions, why));
-    out->positions = &positions->positions;
-    out->shape = out->positions->shape;
-    out->count = out->positions->count;
-    return PE_OK;
+    return pe_positions_share(&positions->positions, out, why);
 }
 
 /* ---- rows of batches ---- */
 
-typedef struct lookup {
-    const pe_array *rows;
-    places places;
-    pe_positions positions; /* of places, where they are no mask's */
-} lookup;
-
-static pe_status fill_lookup(const pe_plan *plan, const pe_region *region, void *out,
-                             pe_problem *why PE_UNUSED)
+static void release(void *positions)
 {
-    const lookup *l = plan->state;
-    const pe_tensor *tensor = &plan->tensors[region->tensor];
-    const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
-    for (size_t u = 0; u < region->units; u++)
-        pe_learned_copy(l->rows, row_of(&l->places, region->first + u) * width, width,
-                        tensor->dtype, (char *)out + u * bytes);
-    return PE_OK;
+    pe_positions_free(positions);
 }
 
 static pe_status plan_lookup(pe_values *values, pe_plan *out, pe_problem *why)
@@ -126,13 +93,13 @@ static pe_status plan_lookup(pe_values *values, pe_plan *out, pe_problem *why)
     if (!pe_values_present(values, "attention_mask") && !pe_values_present(values, "positions"))
         return pe_fail(why, PE_MISSING_PARAMETER, "attention_mask",
                        "attention_mask is required, or positions");
-    PE_TRY(pe_plan_begin(out, sizeof(lookup), fill_lookup, why));
-    lookup *l = out->state;
-    l->rows = table.rows;
-    PE_TRY(read_places(values, &table, out, &l->places, why));
-    PE_TRY(pe_plan_positions(out, values, "positions", &l->positions, why));
-    l->places.positions = &l->positions;
-    pe_shape shape = l->places.shape;
+    PE_TRY(pe_plan_begin(out, sizeof(pe_learned_places), pe_learned_fill, why));
+    pe_learned_places *places = out->state;
+    places->rows = table.rows;
+    places->offset = table.offset;
+    pe_plan_owns(out, &places->positions, release);
+    PE_TRY(read_positions(values, &table, &places->positions, why));
+    pe_shape shape = places->positions.shape;
     const size_t width = table.rows->shape.dim[1];
     shape.dim[shape.ndim++] = width;
     return pe_plan_add_tensor(out, "embeddings", dtype, &shape, width, why);
@@ -188,10 +155,10 @@ static pe_status check_shapes(const pe_shape *x, const pe_learned_rows *table, c
         x->ndim == 3 ? x->dim[0] : (size_t)1, id_n, ids->ndim == 2 ? ids->dim[0] : (size_t)1);
 }
 
-static pe_status add_at(pe_values *values, const pe_learned_rows *table, const places *from,
+static pe_status add_at(pe_values *values, const pe_learned_rows *table, const pe_positions *at,
                         pe_array *sum, pe_problem *why)
 {
-    PE_TRY(check_shapes(&pe_values_tensor(values, "embeddings")->shape, table, &from->shape, why));
+    PE_TRY(check_shapes(&pe_values_tensor(values, "embeddings")->shape, table, &at->shape, why));
     *sum = pe_values_take(values, "embeddings");
     /* Add in place, row by row; each sum is rounded once. */
     const size_t width = table->rows->shape.dim[1], bytes = pe_dtype_bytes(sum->dtype);
@@ -199,7 +166,8 @@ static pe_status add_at(pe_values *values, const pe_learned_rows *table, const p
     pe_status status = row == NULL ? pe_fail_memory(why) : PE_OK;
     for (size_t r = 0; status == PE_OK && r < sum->elements / width; r++) {
         char *here = (char *)sum->data + r * width * bytes;
-        pe_learned_copy(table->rows, row_of(from, r % from->count) * width, width, PE_FLOAT64, row);
+        const int64_t from = (int64_t)pe_positions_at(at, r % at->count) + table->offset;
+        pe_learned_copy(table->rows, (size_t)from * width, width, PE_FLOAT64, row);
         pe_kernels_get()->add(sum->dtype, here, row, width, here);
         status = check_sum(sum, r, width, why);
     }
@@ -210,12 +178,15 @@ static pe_status add_at(pe_values *values, const pe_learned_rows *table, const p
 static pe_status add(pe_values *values, const pe_learned_rows *table, pe_plan *plan,
                      pe_problem *why)
 {
-    places from = {0};
+    pe_positions at = {0};
     const pe_shape *shape = &pe_values_tensor(values, "embeddings")->shape;
     if (!pe_values_present(values, "attention_mask"))
         pe_values_set_range(values, "positions", 0, shape->dim[shape->ndim - 2]);
-    PE_TRY(read_places(values, table, plan, &from, why));
-    return add_at(values, table, &from, plan->state, why);
+    pe_status status = read_positions(values, table, &at, why);
+    if (status == PE_OK)
+        status = add_at(values, table, &at, plan->state, why);
+    pe_positions_free(&at);
+    return status;
 }
 
 static pe_status plan_add(pe_values *values, pe_plan *out, pe_problem *why)

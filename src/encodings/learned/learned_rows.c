@@ -147,16 +147,10 @@ void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtyp
 
 /* ---- the rows ---- */
 
-typedef struct state {
-    const pe_array *rows;
-    pe_positions positions;
-    int64_t offset;
-} state;
-
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
-                      pe_problem *why PE_UNUSED)
+pe_status pe_learned_fill(const pe_plan *plan, const pe_region *region, void *out,
+                          pe_problem *why PE_UNUSED)
 {
-    const state *s = plan->state;
+    const pe_learned_places *s = plan->state;
     const pe_tensor *tensor = &plan->tensors[region->tensor];
     const size_t bytes = region->columns * pe_dtype_bytes(tensor->dtype);
     const bool together = s->positions.list == NULL && s->positions.step == 1;
@@ -197,8 +191,8 @@ static pe_status plan_rows(pe_values *values, pe_plan *out, pe_problem *why)
     const size_t width = table.rows->shape.dim[1];
     const pe_shape shape = {2, {positions->count, width}};
     PE_TRY(pe_plan_add_tensor(out, "rows", dtype, &shape, width, why));
-    PE_TRY(pe_plan_begin(out, sizeof(state), fill, why));
-    state *s = out->state;
+    PE_TRY(pe_plan_begin(out, sizeof(pe_learned_places), pe_learned_fill, why));
+    pe_learned_places *s = out->state;
     out->makes_parts = true;
     s->rows = table.rows;
     s->offset = table.offset;

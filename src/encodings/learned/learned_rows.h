@@ -38,22 +38,24 @@ pe_status pe_learned_check_positions(const pe_learned_rows *table, const pe_posi
 /** n elements from element `first` of the table on, each rounded once to dtype. */
 void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtype, void *out);
 
-/** Rows that tokens of one or several sequences take. */
-typedef struct pe_learned_ids {
-    int64_t *id; /* the plan's; [shape] */
-    pe_shape shape;
-    size_t count;
-} pe_learned_ids;
+/** The state of a plan whose units are rows: of these positions, offset further. */
+typedef struct pe_learned_places {
+    const pe_array *rows;
+    pe_positions positions;
+    int64_t offset;
+} pe_learned_places;
+
+pe_status pe_learned_fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why);
 
 /**
- * OPT's rule, from an attention mask [n] or [batch, n] of zeros and ones: the ones before and at a
+ * The positions of the tokens, doubles, by OPT's rule, from an attention mask [n] or [batch, n] of zeros and ones: the ones before and at a
  * token, less one; -1 at zeros; the first `past` tokens of each sequence are left out.
  *
  * Source  huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532,
  *         OPTLearnedPositionalEmbedding.forward.
  * Errors  INVALID_PARAMETER: not a mask, or shorter than past; OVERLOADED (memory).
  */
-pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_plan *plan,
-                                 pe_learned_ids *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_array *out,
+                                 pe_problem *why) PE_MUST_CHECK;
 
 #endif
