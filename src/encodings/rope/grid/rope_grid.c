@@ -10,19 +10,6 @@
 #define PLACE_MAX  0x1p31
 #define PLACE_PART 0x1p-20
 
-/** A row of the table of conventions. */
-typedef struct pe_grid_convention {
-    size_t first;    /* the axis of the first pair */
-    bool alternate;  /* pairs of the axes in turn; else one half after the other */
-    bool split;      /* the axes share one set of frequencies: even ones and odd ones */
-    bool normalized; /* positions are 2 pi times a number from -1 to 1, of the middle of a patch */
-    bool pixel;      /* from -1, the first patch, to 1, the last; frequencies are linear */
-    bool apart;      /* each axis turns its own half of the channels */
-    int64_t origin;  /* of rows and columns */
-    pe_pairing pairing;
-    double theta;
-} pe_grid_convention;
-
 static const char *const convention_names[] = {"qwen2_vl", "pixtral", "eva02",  "sam2",  "llama4",
                                                "kimi",     "dinov3",  "gemma4", "step3", "inkling2",
                                                "neomme",   "pixel",   NULL};
@@ -189,38 +176,6 @@ pe_status pe_rope_grid_wave(const pe_grid *grid, pe_tables *tables, pe_shared_wa
     return pe_tables_wave(tables, &spec, out, why);
 }
 
-pe_pairing pe_rope_grid_pairing(const pe_grid *grid)
-{
-    return grid->convention->pairing;
-}
-
-size_t pe_rope_grid_axis(const pe_grid *grid, size_t half)
-{
-    return grid->convention->first ^ half;
-}
-
-bool pe_rope_grid_has_inv_freq(const pe_grid *grid)
-{
-    return !grid->convention->pixel;
-}
-
-void pe_rope_grid_order(const pe_grid *grid, uint32_t *order)
-{
-    const size_t pairs = grid->pairs, each = pairs / pe_rope_grid_parts(grid);
-    const bool half = grid->convention->pairing == PE_PAIRING_HALF;
-    for (size_t p = 0; p < pairs; p++) {
-        const size_t q = grid->convention->alternate ? p % 2 * (pairs / 2) + p / 2 : p;
-        const size_t first = half ? p / each * 2 * each + p % each : 2 * p;
-        order[half ? q : 2 * q] = (uint32_t)first;
-        order[half ? q + pairs : 2 * q + 1] = (uint32_t)(first + (half ? each : 1));
-    }
-}
-
-size_t pe_rope_grid_parts(const pe_grid *grid)
-{
-    return grid->convention->apart ? PE_GRID_AXES : 1;
-}
-
 size_t pe_rope_grid_run(const pe_values *values, size_t pairs)
 {
     /* Of a claim whose defaults are not filled in, it is the first. */
@@ -229,7 +184,7 @@ size_t pe_rope_grid_run(const pe_values *values, size_t pairs)
     const pe_pairing pairing = pe_values_present(values, "pairing")
                                    ? (pe_pairing)pe_values_choice(values, "pairing")
                                    : c->pairing;
-    return pairing == PE_PAIRING_INTERLEAVED ? 1 : c->apart ? pairs / PE_GRID_AXES : pairs;
+    return pairing == PE_PAIRING_INTERLEAVED ? 1 : pairs / pe_rope_grid_parts(c);
 }
 
 /* ---- patches ---- */

@@ -8,6 +8,25 @@
 
 enum { PE_GRID_ROW, PE_GRID_COLUMN, PE_GRID_AXES };
 
+/** How a model rotates patches. */
+typedef struct pe_grid_convention {
+    size_t first;    /* the axis of the first pair */
+    bool alternate;  /* pairs of the axes in turn; else one half after the other */
+    bool split;      /* the axes share one set of frequencies: even ones and odd ones */
+    bool normalized; /* positions are 2 pi times a number from -1 to 1, of the middle of a patch */
+    bool pixel;      /* from -1, the first patch, to 1, the last; frequencies are linear */
+    bool apart;      /* each axis turns its own half of the channels */
+    int64_t origin;  /* of rows and columns */
+    pe_pairing pairing;
+    double theta;
+} pe_grid_convention;
+
+/** Parts of a head within which its pairs lie: 1, or one for each axis. */
+static inline size_t pe_rope_grid_parts(const pe_grid_convention *convention)
+{
+    return convention->apart ? PE_GRID_AXES : 1;
+}
+
 /** Where the patches of a request are. */
 typedef struct pe_grid_patches {
     size_t height, width, merge;
@@ -17,7 +36,7 @@ typedef struct pe_grid_patches {
 
 /** A request's convention, checked. */
 typedef struct pe_grid {
-    const struct pe_grid_convention *convention;
+    const pe_grid_convention *convention;
     size_t head_dim, pairs;
     double theta, max_freq;  /* of pixel max_freq, of others theta */
     pe_grid_patches patches; /* borrows */
@@ -75,26 +94,13 @@ double pe_rope_grid_position(const pe_grid *grid, size_t axis, size_t k);
 pe_status pe_rope_grid_positions(const pe_grid *grid, bool scaled, pe_positions *out,
                                  pe_problem *why) PE_MUST_CHECK;
 
-/** Has each axis theta_j times a number, which its positions can be multiplied by instead? */
-bool pe_rope_grid_has_inv_freq(const pe_grid *grid);
-/** The channels of a head [head_dim] in the order that has the pairs of one axis behind those of the
- * other, within the whole head. */
-void pe_rope_grid_order(const pe_grid *grid, uint32_t *order);
-/** The axis of the first half of the pairs, or of the second: 0 or 1. */
-size_t pe_rope_grid_axis(const pe_grid *grid, size_t half);
-
 /** The values of rope/table that turn vectors so, with axes_dims (pe_resource.turned). */
 pe_status pe_rope_grid_turned(pe_values *values, pe_values *out, uint32_t **order,
                               pe_problem *why) PE_MUST_CHECK;
 
-/** Channels of a pair of this convention, unless pairing says otherwise. */
-pe_pairing pe_rope_grid_pairing(const pe_grid *grid);
 /** Of a row that has each number twice, how many stand behind one another before they come again
  * (pe_resource.run). */
 size_t pe_rope_grid_run(const pe_values *values, size_t pairs);
-/** Parts of a head within which its pairs lie: 1, or one for each axis. */
-size_t pe_rope_grid_parts(const pe_grid *grid);
-
 #define PE_GRID_SOURCE                                                                             \
     "pixtral, qwen2_vl: huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532; "    \
     "eva02: baaivision/EVA at 8e966a91; sam2: facebookresearch/sam2 at 393ae336; llama4, kimi: "   \

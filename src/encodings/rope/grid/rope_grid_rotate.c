@@ -29,13 +29,13 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     PE_TRY(check_patches(values, &grid, tokens, why));
     pe_value *pairing = pe_values_find(values, "pairing");
     if (!pairing->present)
-        pairing->choice = pe_rope_grid_pairing(&grid);
+        pairing->choice = grid.convention->pairing;
     pairing->present = true;
     const pe_rope rope = {.tables = out->tables,
                           .head_dim = grid.head_dim,
                           .rotary_dim = grid.head_dim,
                           .pairs = grid.pairs,
-                          .parts = pe_rope_grid_parts(&grid),
+                          .parts = pe_rope_grid_parts(grid.convention),
                           .pairing = (pe_pairing)pairing->choice};
     pe_positions positions;
     pe_shared_wave wave;
@@ -89,3 +89,73 @@ const pe_resource pe_rope_grid_rotate = {
                    &pe_params_output_exact, &pe_rope_seq_axis_params, PE_PARAMS(own)},
     .plan = plan,
 };
+
+/* ---- the same by rope/table ---- */
+
+static pe_status set_list(pe_values *values, const char *name, double a, double b, pe_problem *why)
+{
+    pe_value *value = pe_values_find(values, name);
+    value->list = malloc(PE_GRID_AXES * sizeof *value->list);
+    if (value->list == NULL)
+        return pe_fail_memory(why);
+    value->list[0] = a;
+    value->list[1] = b;
+    value->list_length = PE_GRID_AXES;
+    value->present = true;
+    return PE_OK;
+}
+
+static pe_status set_all(const pe_grid *grid, const pe_values *from, pe_values *to, pe_problem *why)
+{
+    const double half = (double)grid->pairs;
+    pe_value *positions = pe_values_find(to, "positions");
+    pe_value *pairing = pe_values_find(to, "pairing");
+    pe_values_set_int(to, "head_dim", (int64_t)grid->head_dim);
+    pe_values_set_real(to, "rope_theta", grid->theta);
+    pairing->choice = grid->convention->pairing;
+    pairing->present = positions->present = true;
+    *pe_values_find(to, "dtype") = *pe_values_find(from, "dtype");
+    PE_TRY(pe_rope_grid_positions(grid, true, &positions->positions, why));
+    PE_TRY(set_list(to, "axes_dims", half, half, why));
+    if (grid->convention->first == PE_GRID_COLUMN)
+        PE_TRY(set_list(to, "axis_order", PE_GRID_COLUMN, PE_GRID_ROW, why));
+    return pe_values_defaults(to, why);
+}
+
+/* The channels of a head in the order that has the pairs of one axis behind those of the other,
+ * within the whole head. */
+static void put_order(const pe_grid *grid, uint32_t *order)
+{
+    const size_t pairs = grid->pairs, each = pairs / pe_rope_grid_parts(grid->convention);
+    const bool half = grid->convention->pairing == PE_PAIRING_HALF;
+    for (size_t p = 0; p < pairs; p++) {
+        const size_t q = grid->convention->alternate ? p % 2 * (pairs / 2) + p / 2 : p;
+        const size_t first = half ? p / each * 2 * each + p % each : 2 * p;
+        order[half ? q : 2 * q] = (uint32_t)first;
+        order[half ? q + pairs : 2 * q + 1] = (uint32_t)(first + (half ? each : 1));
+    }
+}
+
+pe_status pe_rope_grid_turned(pe_values *values, pe_values *out, uint32_t **order, pe_problem *why)
+{
+    pe_grid grid;
+    pe_values made;
+    PE_TRY(pe_rope_grid_read(values, &grid, why));
+    if (grid.convention->pixel)
+        return pe_fail(why, PE_INVALID_PARAMETER, "convention",
+                       "vectors rotated by this convention are not compared, since its axes have "
+                       "no frequencies rope_theta^(-4j/d) times a number; send its cosines and "
+                       "sines");
+    *order = malloc(grid.head_dim * sizeof **order);
+    if (*order == NULL)
+        return pe_fail_memory(why);
+    put_order(&grid, *order);
+    pe_status status = pe_values_make(pe_rope_table.param_sets, &made, why);
+    if (status == PE_OK)
+        status = set_all(&grid, values, &made, why);
+    if (status == PE_OK)
+        *out = made;
+    else
+        pe_values_free(&made);
+    return status;
+}

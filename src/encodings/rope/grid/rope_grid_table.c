@@ -222,7 +222,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     pe_value *pairing = pe_values_find(values, "pairing");
     const bool doubled = layout->present && strcmp(layout_names[layout->choice], "hf") == 0;
     if (doubled && !pairing->present)
-        pairing->choice = pe_rope_grid_pairing(&grid);
+        pairing->choice = grid.convention->pairing;
     layout->present = pairing->present = doubled;
     const size_t run = doubled ? pe_rope_grid_run(values, grid.pairs) : 0;
     PE_TRY(add_tensors(&grid, pe_values_dtype(values), run > 0, out, why));
