@@ -38,11 +38,9 @@ static double log_ten(double x)
     return (e * 0.693147180559945309 + 2 * sum) / 2.302585092994045684;
 }
 
-double pe_axis_at(const pe_axis *axis, double value)
+double pe_axis_at_log(const pe_axis *axis, double value)
 {
-    if (axis->log)
-        return (log_ten(value) - log_ten(axis->from)) / (log_ten(axis->to) - log_ten(axis->from));
-    return (value - axis->from) / (axis->to - axis->from);
+    return (log_ten(value) - log_ten(axis->from)) / (log_ten(axis->to) - log_ten(axis->from));
 }
 
 /* The least m * 10^k with m of 1, 2, 5 that is not below x. */

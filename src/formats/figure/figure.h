@@ -28,8 +28,14 @@ typedef struct pe_tick {
 /** A tick at a value, which is its text. */
 void pe_axis_tick(double value, pe_tick *out);
 
+/** The same as pe_axis_at on a logarithmic axis. */
+double pe_axis_at_log(const pe_axis *axis, double value);
+
 /** Where a value is: 0 at from, 1 at to. */
-double pe_axis_at(const pe_axis *axis, double value);
+static inline double pe_axis_at(const pe_axis *axis, double value)
+{
+    return axis->log ? pe_axis_at_log(axis, value) : (value - axis->from) / (axis->to - axis->from);
+}
 
 /** The axis with ends that ticks fall on: at least these values, with zero where it is near. */
 pe_axis pe_axis_around(double least, double most, bool log);

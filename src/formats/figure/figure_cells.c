@@ -37,41 +37,27 @@ typedef struct row_of_cells {
     size_t column;
 } row_of_cells;
 
-/* Masked elements are skipped. */
-static bool add_some(const float *x, size_t n, float *low, float *high)
-{
-    float least = *low, most = *high;
-    bool masked = false;
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            masked = true;
-            continue;
-        }
-        least = x[i] < least ? x[i] : least;
-        most = x[i] > most ? x[i] : most;
-    }
-    *low = least;
-    *high = most;
-    return masked;
-}
-
-/* Column c belongs to cell c * nx / columns, nx <= columns. Where a cell ends is a quotient, rounded
- * up, which is carried on from cell to cell: dividing would take longer than all else. */
+/* Column c belongs to cell c * nx / columns, nx <= columns. The quotient is carried on from column to
+ * column, as dividing would take longer than all else. Masked elements are skipped. */
 static bool add_run(const pe_layout *layout, const row_of_cells *row, const float *x, size_t n)
 {
     const size_t nx = layout->nx, columns = layout->columns;
-    size_t cell = row->column * nx / columns, over = (cell + 1) * columns + nx - 1;
-    size_t end = over / nx - row->column; /* of the cell, from x on */
+    float *low = row->low + row->column * nx / columns;
+    float *high = row->high + (low - row->low);
+    size_t over = row->column * nx % columns;
     bool masked = false;
-    over %= nx;
-    for (size_t i = 0; i < n; cell++) {
-        const size_t some = end < n ? end - i : n - i;
-        masked |= add_some(x + i, some, &row->low[cell], &row->high[cell]);
-        i += some;
-        end += columns / nx;
-        over += columns % nx;
-        end += over >= nx;
-        over -= over >= nx ? nx : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (fabsf(x[i]) <= FLT_MAX) {
+            *low = x[i] < *low ? x[i] : *low;
+            *high = x[i] > *high ? x[i] : *high;
+        } else {
+            masked = true;
+        }
+        over += nx;
+        const bool next = over >= columns;
+        over -= next ? columns : 0;
+        low += next;
+        high += next;
     }
     return masked;
 }
@@ -127,9 +113,9 @@ void pe_cells_take(const pe_layout *layout, const pe_elements *elements, pe_cell
                 float x;
                 const char *at =
                     (const char *)elements->data + (e - elements->first) * pe_dtype_bytes(dtype);
-                const size_t cell = p * layout->nx + r * layout->nx / layout->columns;
-                cells->masked |=
-                    add_some(as_floats(dtype, at, 1, &x), 1, &cells->low[cell], &cells->high[cell]);
+                const row_of_cells row = {cells->low + p * layout->nx, cells->high + p * layout->nx,
+                                          r};
+                cells->masked |= add_run(layout, &row, as_floats(dtype, at, 1, &x), 1);
             }
     } else {
         float floats[RUN];

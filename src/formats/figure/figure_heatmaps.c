@@ -39,7 +39,7 @@ static colouring choose(const pe_figure *figure, bool empty, double low, double 
     return (colouring){{-end, end, false}, PE_MINUS_ONE, PE_DIVERGING, false};
 }
 
-static unsigned char colour_at(const colouring *by, double share)
+static inline unsigned char colour_at(const colouring *by, double share)
 {
     const double at = share * (double)(by->n - 1) + 0.5;
     const size_t i = !(at > 0) ? 0 : at >= (double)by->n ? by->n - 1 : (size_t)at;
@@ -47,7 +47,7 @@ static unsigned char colour_at(const colouring *by, double share)
 }
 
 /* Of a scale of steps the palest colour would be the paper's, so it begins a little above. */
-static unsigned char colour_of(const colouring *by, double value)
+static inline unsigned char colour_of(const colouring *by, double value)
 {
     const double range = by->axis.to - by->axis.from;
     if (by->steps)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "base/yield.h"
 #include "formats/figure/pixels.h"
 
@@ -53,11 +54,11 @@ typedef struct crossing {
     int up;
 } crossing;
 
-/* A letter that is being drawn: the place of its origin, and of its outlines' points. */
+/* A letter that is being drawn: the place of its origin, of its outlines' points, their bounds. */
 typedef struct hand {
     const pe_caption *caption;
     const glyph *glyph;
-    pe_point at, point[POINTS];
+    pe_point at, point[POINTS], least, most;
 } hand;
 
 static pe_point place(const hand *by, const short *xy)
@@ -65,6 +66,13 @@ static pe_point place(const hand *by, const short *xy)
     const double unit = by->caption->size / UNIT, x = xy[0] * unit, y = xy[1] * unit;
     return by->caption->upwards ? (pe_point){by->at.x - y, by->at.y - x}
                                 : (pe_point){by->at.x + x, by->at.y - y};
+}
+
+static void add_point(hand *by, size_t n, pe_point at)
+{
+    by->point[n] = at;
+    by->least = (pe_point){fmin(by->least.x, at.x), fmin(by->least.y, at.y)};
+    by->most = (pe_point){fmax(by->most.x, at.x), fmax(by->most.y, at.y)};
 }
 
 /* The crossings of the outlines with a horizontal line, from left to right; returns how many. */
@@ -90,9 +98,11 @@ static size_t cross(const hand *by, double y, crossing out[CROSSINGS])
     return n;
 }
 
-/* The row of pixels y, from `left` on: inside is where the outlines wind around a point. */
-static void draw_row(const hand *by, pe_canvas *canvas, double left, double y)
+/* The row of pixels y: inside is where the outlines wind around a point. */
+static void draw_row(const hand *by, pe_canvas *canvas, double y)
 {
+    const double left = floor(by->least.x);
+    const size_t wide = pe_size_min(WIDEST, (size_t)(by->most.x - left) + 1);
     crossing at[CROSSINGS];
     double share[WIDEST] = {0};
     for (int sub = 0; sub < SUB_ROWS; sub++) {
@@ -104,7 +114,7 @@ static void draw_row(const hand *by, pe_canvas *canvas, double left, double y)
                 continue;
             /* What [from, to] covers of each pixel, counted from `left`. */
             const double from = at[i].x, to = at[i + 1].x;
-            for (size_t x = from > left ? (size_t)(from - left) : 0; x < WIDEST; x++) {
+            for (size_t x = from > left ? (size_t)(from - left) : 0; x < wide; x++) {
                 const double pixel = left + (double)x;
                 if (pixel >= to)
                     break;
@@ -112,7 +122,7 @@ static void draw_row(const hand *by, pe_canvas *canvas, double left, double y)
             }
         }
     }
-    for (size_t x = 0; x < WIDEST; x++)
+    for (size_t x = 0; x < wide; x++)
         if (share[x] > 0)
             pe_pixels_cover(canvas, left + (double)x, y, by->caption->colour, share[x]);
 }
@@ -127,18 +137,15 @@ void pe_letters_draw(pe_canvas *canvas, const pe_caption *caption)
         if (goes_on((unsigned char)*c))
             continue;
         by.glyph = glyph_of(c, caption->strong);
-        const double size = by.caption->size, width = by.glyph->width * size / UNIT;
-        const bool upwards = by.caption->upwards;
-        const double left = floor(upwards ? by.at.x - size : by.at.x - 1);
-        const double top = floor(upwards ? by.at.y - width : by.at.y - size) - 1;
-        const double below = (upwards ? by.at.y : by.at.y + size / 2) + 1;
+        by.least = (pe_point){INFINITY, INFINITY};
+        by.most = (pe_point){-INFINITY, -INFINITY};
         size_t n = 0;
         for (const short *at = by.glyph->contour; *at != 0; at += 1 + 2 * (size_t)*at)
             for (short i = 0; i < *at && n < POINTS; i++)
-                by.point[n++] = place(&by, at + 1 + 2 * i);
-        for (int row = 0; top + row < below; row++) {
+                add_point(&by, n++, place(&by, at + 1 + 2 * i));
+        for (double y = floor(by.least.y); y < by.most.y; y++) {
             pe_yield_spend(WIDEST);
-            draw_row(&by, canvas, left, top + row);
+            draw_row(&by, canvas, y);
         }
         *(caption->upwards ? &by.at.y : &by.at.x) +=
             (caption->upwards ? -1 : 1) * by.glyph->width * caption->size / UNIT;

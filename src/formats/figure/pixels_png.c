@@ -9,7 +9,7 @@
 #include "formats/figure/pixels.h"
 
 /* The library is told all that it would choose by itself, and that could differ between builds. */
-enum { DEPTH = 8, LEVEL = 6, WINDOW_BITS = 15, MEMORY_LEVEL = 8, CHUNK = 8192 };
+enum { DEPTH = 8, LEVEL = 4, WINDOW_BITS = 15, MEMORY_LEVEL = 8, CHUNK = 8192 };
 
 /* Around the data of a chunk: its length, type and sum. */
 enum { CHUNK_FRAME = 12, SIGNATURE = 8, HEADER = 13 };
@@ -18,7 +18,8 @@ static_assert(sizeof(png_color) == 3, "a colour is a row of pe_palette");
 
 void pe_pixels_maker(pe_buffer *out)
 {
-    pe_buffer_format(out, "libpng %s, zlib %s", png_get_libpng_ver(NULL), zlibVersion());
+    pe_buffer_format(out, "libpng %s, zlib %s at level %d", png_get_libpng_ver(NULL), zlibVersion(),
+                     LEVEL);
 }
 
 /* Each row has its filter before it. What cannot be compressed grows by a 3,000th (zlib's own
