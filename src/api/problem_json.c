@@ -73,13 +73,14 @@ void pe_problem_json(const pe_problem *problem, const char *instance, const char
     pe_json_write_text(out, "title", pe_status_title(status));
     pe_json_write_number(out, "status", pe_status_http(status));
     pe_json_write_text(out, "code", pe_status_code_text(status));
-    /* "...; errors holds 8 mistakes, and there are 4 more" */
+    /* "...; errors holds 8 mistakes, and there are 4 more". Who stopped reading has not seen all. */
     char detail[sizeof problem->detail + 64];
     const int used = snprintf(detail, sizeof detail, "%s", problem->detail);
+    const bool all = problem->n_others + 1 + problem->n_unreported < PE_MISTAKES_COUNTED;
     if (problem->n_unreported > 0)
         snprintf(detail + used, sizeof detail - (size_t)used,
-                 "; errors holds %u mistakes, and there are %u more", problem->n_others + 1,
-                 problem->n_unreported);
+                 "; errors holds %u mistakes, and there are %s%u more", problem->n_others + 1,
+                 all ? "" : "at least ", problem->n_unreported);
     pe_json_write_text(out, "detail", detail);
     pe_json_write_text(out, "instance", instance);
     pe_json_write_text(out, "request_id", request_id);

@@ -32,7 +32,7 @@ typedef struct body {
     pe_problem *why;  /* the mistakes */
 } body;
 
-/* A mistake does not end the reading: all are told at once, as far as there is room. */
+/* A mistake does not end the reading, but many do: all are told at once, as far as there is room. */
 static void note(body *b, pe_status status, const pe_problem *mistake)
 {
     b->failed = pe_problem_collect(b->failed, status, mistake, b->why);
@@ -111,7 +111,10 @@ static pe_status keep_or_note(void *state, const char *key, pe_slice json, pe_pr
         b->why->n_unreported++;
     else
         note(b, status, &mistake);
-    return PE_OK;
+    if (b->refused < PE_MISTAKES_COUNTED)
+        return PE_OK;
+    *why = *b->why;
+    return b->failed;
 }
 
 static pe_status walk_nested(body *b, pe_problem *why)

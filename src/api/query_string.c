@@ -131,7 +131,8 @@ static pe_status read_string(query_walk *walk, pe_problem *why)
         return pe_fail_memory(why);
     if (string.bytes > 0)
         memcpy(copy, string.text, string.bytes);
-    for (char *at = copy, *end = copy + string.bytes; at < end;) {
+    for (char *at = copy, *end = copy + string.bytes;
+         at < end && walk->refused < PE_MISTAKES_COUNTED;) {
         char *stop = memchr(at, '&', (size_t)(end - at));
         if (stop == NULL)
             stop = end;

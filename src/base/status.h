@@ -85,6 +85,8 @@ typedef enum pe_status {
  * Threads  a problem belongs to one request.
  */
 #define PE_MISTAKES_MAX 7
+/** A request that has so many is read no further. */
+#define PE_MISTAKES_COUNTED 100
 /** A mistake beside the one that a problem is of. */
 typedef struct pe_mistake {
     char where[64], detail[512];

@@ -4,12 +4,16 @@
 #define PE_BASE_YIELD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
 
 /** Units of work (plan/price.h) that are done in one turn: about five milliseconds. */
 #define PE_YIELD_WORK ((uint64_t)524288)
+
+/** Items of a loop between two looks. */
+#define PE_YIELD_ITEMS ((size_t)1024)
 
 /** Nanoseconds of a core that a unit is reckoned as. */
 #define PE_UNIT_NANOSECONDS 10
@@ -74,6 +78,14 @@ uint64_t pe_meter_spent(const pe_meter *meter);
 bool pe_yield_must_end(void);
 /** What was to end has ended, and what is left is little and is done. */
 void pe_yield_finish(void);
+/** Item i of a loop was done, of so many units. Looks now and then; false: the loop is to end. */
+static inline bool pe_yield_item(size_t i, uint64_t units)
+{
+    if (i % PE_YIELD_ITEMS != PE_YIELD_ITEMS - 1)
+        return true;
+    pe_yield_spend(PE_YIELD_ITEMS * units);
+    return !pe_yield_must_end();
+}
 /** As pe_yield_must_end, as a problem.   Errors  TOO_MUCH_WORK; OVERLOADED: nobody waits. */
 pe_status pe_yield_check(pe_problem *why) PE_MUST_CHECK;
 

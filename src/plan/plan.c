@@ -134,10 +134,23 @@ bool pe_plan_whole(const pe_plan *plan, const pe_region *region)
 pe_status pe_plan_make_region(const pe_plan *plan, const pe_region *region, void *out,
                               pe_problem *why)
 {
-    const uint64_t elements = (uint64_t)region->units * region->columns;
-    const pe_status status = plan->fill(plan, region, out, why);
-    pe_yield_spend(pe_price_times(elements, plan->tensors[region->tensor].work));
-    return status == PE_OK ? pe_yield_check(why) : status;
+    /* in turns: nobody waits for more */
+    const pe_tensor *tensor = &plan->tensors[region->tensor];
+    const uint64_t unit = pe_price_times(region->columns, tensor->work);
+    const size_t most = unit == 0 ? SIZE_MAX : (size_t)(PE_YIELD_WORK / unit);
+    pe_status status = PE_OK;
+    pe_region part = *region;
+    for (size_t done = 0; status == PE_OK && done < region->units; done += part.units) {
+        const size_t left = region->units - done;
+        part.first = region->first + done;
+        part.units = left <= most ? left : most > 0 ? most : 1;
+        char *to = (char *)out + done * part.columns * pe_dtype_bytes(tensor->dtype);
+        status = plan->fill(plan, &part, to, why);
+        pe_yield_spend(pe_price_times(part.units, unit));
+        if (status == PE_OK)
+            status = pe_yield_check(why);
+    }
+    return status;
 }
 
 void pe_plan_add_scalar(pe_plan *plan, const char *name, double value)

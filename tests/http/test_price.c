@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/buffer.h"
 #include "support/problem.h"
 #include "support/random.h"
 #include "support/wire.h"
@@ -327,6 +328,21 @@ static void a_refused_body_has_a_price(void **state)
     free(data);
 }
 
+/* Hundreds of thousands of members would each be looked up. */
+static void a_body_of_mistakes_is_read_no_further(void **state)
+{
+    pe_buffer body = {0};
+    for (size_t i = 0; i < 40000; i++)
+        pe_buffer_format(&body, "%c\"a%zu\":1", i == 0 ? '{' : ',', i);
+    pe_buffer_str(&body, " and no JSON");
+    reply answer = post_json(&server, "/v1/sinusoidal", pe_buffer_text(&body));
+    assert_problem("members", &answer, 400, "unknown-parameter");
+    assert_non_null(
+        strstr(answer.body, "; errors holds 8 mistakes, and there are at least 93 more"));
+    reply_free(&answer);
+    pe_buffer_free(&body);
+}
+
 /* Seventeen tables are compared, and of five faults are looked for: within one bound. */
 static void an_upload_that_nobody_claims_has_one_bound(void **state)
 {
@@ -362,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_search_for_faults_is_settled),
         cmocka_unit_test(a_claim_has_a_price),
         cmocka_unit_test(a_refused_body_has_a_price),
+        cmocka_unit_test(a_body_of_mistakes_is_read_no_further),
         cmocka_unit_test(an_upload_that_nobody_claims_has_one_bound),
         cmocka_unit_test(what_takes_more_than_its_price_is_ended),
     };

@@ -4,6 +4,7 @@
 #include "support/check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/yield.h"
 #include "encodings/registry.h"
@@ -92,10 +93,34 @@ static void what_is_counted_is_the_price(void **state)
     assert_in_range(refused, 0, PE_LEN(cases) * PE_LEN(formats) / 4);
 }
 
+static void count_turn(void *context)
+{
+    ++*(uint64_t *)context;
+}
+
+/* However much is asked for at once, others have their turns meanwhile. */
+static void work_comes_round(void **state)
+{
+    pe_problem why;
+    uint64_t turns = 0;
+    const pe_yield_ways ways = {.wait = count_turn, .context = &turns};
+    encoded e = encode(&pe_rope_decay, "head_dim=65536&offsets=0:1024&dtype=float64");
+    const pe_tensor *tensor = &e.plan.tensors[0];
+    const pe_region all = pe_plan_units(&e.plan, 0, 0, tensor->units);
+    double *room = calloc(tensor->units, sizeof *room);
+    const pe_yield_ways *before = pe_yield_set(&ways);
+    assert_int_equal(pe_plan_make_region(&e.plan, &all, room, &why), PE_OK);
+    pe_yield_set(before);
+    assert_true(turns >= tensor->units * tensor->work / (2 * PE_YIELD_WORK));
+    free(room);
+    encoded_free(&e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_counted_is_the_price),
+        cmocka_unit_test(work_comes_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

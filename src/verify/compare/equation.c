@@ -290,16 +290,18 @@ static void take_all(reader *r, const struct of_all *f, size_t from)
     double all = nan("");
     if (r->of != NULL) {
         const size_t n = (size_t)term_at(items, r->of, 0);
+        const uint64_t work = 1 + (r->out->n - from) / STEPS_OF_UNIT;
         size_t i = 0;
         all = f->begin;
-        for (bool found = false; i < n && !found; i++) {
+        for (bool found = false; i < n && !found && !r->failed; i++) {
             const double x = number_at(r->out, from, r->of, (double)i);
             all = f->by != NULL ? f->by(all, x) : (double)i;
             found = f->by == NULL && x != 0;
             if (f->by == NULL && !found)
                 all = (double)n;
+            r->failed = !pe_yield_item(i, work);
         }
-        pe_yield_spend(i * (r->out->n - from) / STEPS_OF_UNIT);
+        pe_yield_spend(i % PE_YIELD_ITEMS * work);
     }
     r->out->n = from;
     r->depth--;

@@ -99,10 +99,13 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
         return false;
     if (pe_array_make(PE_FLOAT64, &positions->shape, &list, &why) != PE_OK)
         return false;
-    for (size_t r = 0; r < positions->count; r++)
+    bool goes_on = true;
+    for (size_t r = 0; r < positions->count && goes_on; r++) {
         ((double *)list.data)[r] = moved(map, &round, r, pe_positions_at(positions, r));
+        goes_on = pe_yield_item(r, PE_MOVE_WORK);
+    }
     pe_positions made;
-    if (pe_positions_from_list(&list, "positions", &made, &why) != PE_OK) {
+    if (!goes_on || pe_positions_from_list(&list, "positions", &made, &why) != PE_OK) {
         pe_array_free(&list);
         return false;
     }

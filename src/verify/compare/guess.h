@@ -124,7 +124,9 @@ void pe_guess_free(pe_guess *guess);
 pe_status pe_guess_plan(const pe_guess *guess, pe_values *values, pe_plan *out,
                         pe_problem *why) PE_MUST_CHECK;
 
-/** Move positions. False: they would leave the bounds. */
+/** Units, of a position that is moved, checked and planned. */
+#define PE_MOVE_WORK 8
+/** Move positions. False: they would leave the bounds, or the work is to end. */
 bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map);
 bool pe_guess_map_is_identity(const pe_position_map *map);
 /** Read an equation of one number x, and of the values. False: it is none. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* changes.c - what faults do to the values and positions of a guess. */
+#include "base/yield.h"
 #include "plan/plan.h"
 #include "plan/resource.h"
 #include "verify/mistakes/faults.h"
@@ -288,7 +289,7 @@ static bool moves_any(const pe_guess *guess, const pe_position_map *map)
     const pe_positions *at = &pe_values_find(&guess->values, "positions")->positions;
     if (!pe_guess_equation(map->round, NULL, &e))
         return false;
-    for (size_t r = 0; r < at->count && !moves; r++) {
+    for (size_t r = 0; r < at->count && !moves && pe_yield_item(r, PE_MOVE_WORK); r++) {
         const double q = (pe_positions_at(at, r) * map->times + map->plus) * map->unit;
         moves = pe_equation_at(&e, &q, 0) != q;
     }

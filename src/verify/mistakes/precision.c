@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* precision.c - faults that keep numbers in narrow types on the way. */
+#include "base/yield.h"
 #include "plan/common_params.h"
 #include "plan/plan.h"
 #include "verify/mistakes/faults.h"
@@ -9,6 +10,8 @@
 
 #include "encodings/registry.h"
 #include "verify/upload/geometry.h"
+
+#define ROUND_WORK 3 /* units, of an element */
 
 /* Are all elements of the upload numbers of this type, which is narrower than theirs? One number
  * that stands everywhere tells nothing of it. */
@@ -25,7 +28,8 @@ static bool is_stored_as(const pe_guess *guess, const pe_grain *grain)
             const double x = pe_dtype_load(array->dtype, (const char *)array->data + e * bytes);
             const double slack =
                 grain->scale != 0 ? pe_grain_ulp(pe_grain_of_dtype(array->dtype), x) : 0;
-            if (isfinite(x) && fabs(pe_grain_round(grain, x) - x) > slack)
+            const bool is_other = isfinite(x) && fabs(pe_grain_round(grain, x) - x) > slack;
+            if (is_other || !pe_yield_item(e, ROUND_WORK))
                 return false;
             differ |= x != pe_dtype_load(array->dtype, array->data);
         }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yield.h"
 #include "verify/mistakes/lookup.h"
 
 /* Of more elements two mistakes at once would take seconds. */
@@ -34,7 +35,7 @@ static double at_law(const void *context, size_t e, double claimed, double *erro
 static bool follows(const pe_sequence *p)
 {
     const pe_numbers *of = p->of;
-    size_t e = p->from;
+    size_t e = p->from, counted = e;
     bool same = true, differs = false;
     for (; e < p->end && same; e++) {
         double error = 0;
@@ -43,8 +44,12 @@ static bool follows(const pe_sequence *p)
         const double size = fmax(fabs(x), 0x1p-8);
         same = got == x || fabs(got - x) <= (4 * of->roundoff + 0x1p-16) * size + of->step + error;
         differs |= !(fabs(x - of->claimed[e]) <= 0x1p-18 * size);
+        if (e - counted == PE_YIELD_ITEMS) {
+            pe_numbers_spend(of, e - counted);
+            counted = e;
+        }
     }
-    pe_numbers_spend(of, e - p->from);
+    pe_numbers_spend(of, e - counted);
     pe_guess_count(of->claim, e - p->from);
     return same && differs;
 }
