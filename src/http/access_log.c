@@ -13,17 +13,13 @@
 #include "http/connection/client_address.h"
 #include "http/request/admission.h"
 
-/* What a line tells. */
+/* What a line tells beside the request. */
 typedef struct access_line {
-    const pe_request *request;
     char client[INET6_ADDRSTRLEN];
     unsigned status; /* 0: the client has left before there was one */
     uint64_t bytes;
     bool aborted;
     double ms;
-    const char *key;                           /* its name; NULL: none was asked for */
-    const char *traceparent, *referer, *agent; /* NULL: none */
-    const char *cache;                         /* "hit", "miss", NULL: no answer of the cache's */
 } access_line;
 
 /* ---- bytes ---- */
@@ -66,9 +62,12 @@ static bool is_traceparent(const char *text)
            strspn(text + 36, "0") < 16;
 }
 
+/* NULL: there is none. */
 static const char *field(const pe_request *request, const char *name)
 {
-    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+    return request->connection == NULL
+               ? NULL
+               : MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
 unsigned pe_access_log_status(const pe_request *request)
@@ -80,11 +79,6 @@ unsigned pe_access_log_status(const pe_request *request)
 }
 
 /* ---- formats ---- */
-
-static pe_log_kind text_if(const char *text)
-{
-    return text != NULL ? PE_LOG_TEXT : PE_LOG_NONE;
-}
 
 /* A quoted field: quotes, backslashes and what is not printable ASCII become \xhh. */
 static void add_quoted(pe_buffer *out, const char *text)
@@ -112,9 +106,15 @@ static void add_request_line(pe_buffer *out, const pe_request *request)
     pe_buffer_free(&line);
 }
 
-static void log_line(const access_line *line)
+#define TEXT_IF(member, value)                                                                     \
+    {                                                                                              \
+        (value) != NULL ? PE_LOG_TEXT : PE_LOG_NONE, member, .text = (value)                       \
+    }
+
+static void log_line(const pe_request *request, const access_line *line)
 {
-    if (strcmp(line->request->service->settings->access_log_format, "combined") == 0) {
+    const char *key = request->client.key != NULL ? request->client.key->name : NULL;
+    if (strcmp(request->service->settings->access_log_format, "combined") == 0) {
         /* The combined format of Apache and nginx. */
         char when[64];
         struct tm utc;
@@ -122,30 +122,31 @@ static void log_line(const access_line *line)
         pe_buffer text = {0};
         gmtime_r(&now, &utc);
         strftime(when, sizeof when, "%d/%b/%Y:%H:%M:%S +0000", &utc);
-        pe_buffer_format(&text, "%s - %s [%s]", line->client, line->key != NULL ? line->key : "-",
-                         when);
-        add_request_line(&text, line->request);
+        pe_buffer_format(&text, "%s - %s [%s]", line->client, key != NULL ? key : "-", when);
+        add_request_line(&text, request);
         pe_buffer_format(&text, " %03u %" PRIu64, line->status, line->bytes);
-        add_quoted(&text, line->referer);
-        add_quoted(&text, line->agent);
+        add_quoted(&text, field(request, "Referer"));
+        add_quoted(&text, field(request, "User-Agent"));
         pe_buffer_str(&text, "\n");
         pe_log_access_line(&text);
         pe_buffer_free(&text);
     } else {
-        const pe_request *request = line->request;
-        pe_log_access((pe_log_member[]){
-            {PE_LOG_TEXT, "client", .text = line->client},
-            {text_if(line->key), "key", .text = line->key},
-            {PE_LOG_TEXT, "method", .text = request->method_text},
-            {PE_LOG_TEXT, "target", .text = request->target},
-            {PE_LOG_NUMBER, "status", .number = line->status},
-            {PE_LOG_REAL, "ms", .real = line->ms},
-            {PE_LOG_TEXT, "request_id", .text = request->id},
-            {text_if(line->traceparent), "traceparent", .text = line->traceparent},
-            {PE_LOG_NUMBER, "bytes", .number = (int64_t)line->bytes},
-            {line->aborted ? PE_LOG_TRUE : PE_LOG_NONE, "aborted", .text = NULL},
-            {text_if(line->cache), "cache", .text = line->cache},
-            {0}});
+        const char *parent = field(request, "traceparent");
+        const char *cache = request->cache_missed ? "miss" : request->cache_hit ? "hit" : NULL;
+        parent = is_traceparent(parent) ? parent : NULL;
+        pe_log_access(
+            (pe_log_member[]){PE_TEXT("client", line->client),
+                              TEXT_IF("key", key),
+                              PE_TEXT("method", request->method_text),
+                              PE_TEXT("target", request->target),
+                              PE_NUMBER("status", line->status),
+                              {PE_LOG_REAL, "ms", .real = line->ms},
+                              PE_TEXT("request_id", request->id),
+                              TEXT_IF("traceparent", parent),
+                              PE_NUMBER("bytes", line->bytes),
+                              {line->aborted ? PE_LOG_TRUE : PE_LOG_NONE, "aborted", .text = NULL},
+                              TEXT_IF("cache", cache),
+                              {0}});
     }
 }
 
@@ -155,33 +156,23 @@ void pe_access_log_end(const pe_request *request, enum MHD_RequestTerminationCod
         return;
     const bool aborted = code != MHD_REQUEST_TERMINATED_COMPLETED_OK;
     access_line line = {
-        .request = request,
         .status = pe_access_log_status(request),
         .aborted = aborted,
         .bytes = bytes_of(request, aborted),
         .ms = (double)(pe_clock() - request->started) / PE_NANOSECONDS_PER_MS,
-        .key = request->client.key != NULL ? request->client.key->name : NULL,
-        .traceparent = field(request, "traceparent"),
-        .referer = field(request, "Referer"),
-        .agent = field(request, "User-Agent"),
-        .cache = request->cache_missed ? "miss"
-                 : request->cache_hit  ? "hit"
-                                       : NULL,
     };
-    if (!is_traceparent(line.traceparent))
-        line.traceparent = NULL;
     const pe_client_address client = pe_admission_client(request);
     pe_client_address_text(&client, line.client);
-    log_line(&line);
+    log_line(request, &line);
 }
 
 void pe_access_log_unheard(pe_service *service, const pe_client_address *client, unsigned status)
 {
     char nothing[] = "";
     const pe_request none = {.service = service, .target = nothing};
-    access_line line = {.request = &none, .status = status};
+    access_line line = {.status = status};
     if (!service->settings->access_log)
         return;
     pe_client_address_text(client, line.client);
-    log_line(&line);
+    log_line(&none, &line);
 }

@@ -262,10 +262,9 @@ pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
     if (route == NULL) {
         char location[PATH_MAX_MOVED + MOVED_QUERY_BYTES];
         if ((request->method & (GET_HEAD | PE_METHOD_POST)) != 0 &&
-            lacks_version(request, location, sizeof location)) {
-            const pe_field fields[] = {{"Location", location}, {0}};
-            return pe_reply_empty(request, MHD_HTTP_PERMANENT_REDIRECT, fields);
-        }
+            lacks_version(request, location, sizeof location))
+            return pe_reply_empty(request, MHD_HTTP_PERMANENT_REDIRECT,
+                                  PE_FIELDS({"Location", location}));
         (void)not_found(request, why);
         return PE_FAILED;
     }

@@ -410,31 +410,29 @@ static void end(pe_server *server)
 
 typedef pe_status beginning(pe_server *server, const pe_settings *settings, pe_problem *why);
 
-/* NULL when it fails. */
-static pe_server *begin(const pe_config *config, beginning *how, pe_problem *why)
+static pe_status begin(const pe_config *config, beginning *how, pe_server **out, pe_problem *why)
 {
     pe_server *server = calloc(1, sizeof *server);
-    if (server == NULL) {
-        (void)pe_fail_memory(why);
-        return NULL;
-    }
+    if (server == NULL)
+        return pe_fail_memory(why);
     server->service.config = config;
     server->settings = *pe_config_settings(config);
     if (how == start_within)
         settle_within(&server->settings);
-    if (apply_shares(&server->settings, why) != PE_OK ||
-        how(server, &server->settings, why) != PE_OK) {
+    pe_status status = apply_shares(&server->settings, why);
+    if (status == PE_OK)
+        status = how(server, &server->settings, why);
+    if (status != PE_OK)
         end(server);
-        return NULL;
-    }
-    return server;
+    else
+        *out = server;
+    return status;
 }
 
 pe_status pe_server_check(const pe_config *config, pe_problem *why)
 {
-    pe_server *server = begin(config, prepare, why);
-    if (server == NULL)
-        return why->status;
+    pe_server *server = NULL;
+    PE_TRY(begin(config, prepare, &server, why));
     end(server);
     return PE_OK;
 }
@@ -442,9 +440,8 @@ pe_status pe_server_check(const pe_config *config, pe_problem *why)
 pe_status pe_server_start(const pe_config *config, void (*ready)(void), pe_server **out,
                           pe_problem *why)
 {
-    pe_server *server = begin(config, start, why);
-    if (server == NULL)
-        return why->status;
+    pe_server *server = NULL;
+    PE_TRY(begin(config, start, &server, why));
     server->ready = ready;
     for (size_t i = 0; i < server->n_listeners; i++) {
         const pe_socket *socket = &server->listener[i].socket;
@@ -462,11 +459,7 @@ pe_status pe_server_start(const pe_config *config, void (*ready)(void), pe_serve
 
 pe_status pe_server_start_within(const pe_config *config, pe_server **out, pe_problem *why)
 {
-    pe_server *server = begin(config, start_within, why);
-    if (server == NULL)
-        return why->status;
-    *out = server;
-    return PE_OK;
+    return begin(config, start_within, out, why);
 }
 
 pe_status pe_server_connect(pe_server *server, int *out, pe_problem *why)

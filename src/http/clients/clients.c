@@ -28,6 +28,16 @@ struct pe_clients {
     pe_client *place;  /* sets * PLACES */
 };
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* ---- places ---- */
 
 static size_t set_of(const pe_clients *clients, const pe_client_id *id)
@@ -47,11 +57,9 @@ static pe_client *find(pe_clients *clients, size_t set, const pe_client_id *id)
         if (at->own.known && own->keyed == id->keyed &&
             memcmp(own->bytes, id->bytes, sizeof own->bytes) == 0)
             return at;
-        const int64_t full_at[] = {atomic_load(&at->requests.full_at),
-                                   atomic_load(&at->work.full_at)};
-        int64_t forgotten = at->own.used;
-        for (size_t i = 0; i < 2; i++)
-            forgotten = full_at[i] > forgotten ? full_at[i] : forgotten;
+        const int64_t requests = atomic_load(&at->requests.full_at);
+        const int64_t forgotten =
+            most(at->own.used, most(requests, atomic_load(&at->work.full_at)));
         if (at->own.holders > 0 || (free != NULL && forgotten >= first))
             continue;
         free = at;
@@ -67,7 +75,7 @@ static pe_client *find(pe_clients *clients, size_t set, const pe_client_id *id)
 
 /* ---- the table ---- */
 
-pe_status pe_clients_make(size_t most, pe_clients **out, pe_problem *why)
+pe_status pe_clients_make(size_t clients_max, pe_clients **out, pe_problem *why)
 {
     pe_clients *clients = calloc(1, sizeof *clients);
     if (clients == NULL)
@@ -75,7 +83,7 @@ pe_status pe_clients_make(size_t most, pe_clients **out, pe_problem *why)
     for (size_t i = 0; i < STRIPES; i++)
         pthread_mutex_init(&clients->lock[i], NULL);
     clients->sets = 1;
-    while (clients->sets * PLACES < most)
+    while (clients->sets * PLACES < clients_max)
         clients->sets *= 2;
     /* Pages of places that are never given are never touched. */
     clients->place = calloc(clients->sets * PLACES, sizeof *clients->place);
@@ -133,7 +141,7 @@ void pe_clients_release(pe_clients *clients, pe_client *client, bool connection)
     pthread_mutex_unlock(lock);
 }
 
-bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned most)
+bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned open_max)
 {
     const int64_t now = pe_clock();
     const size_t set = set_of(clients, id);
@@ -143,7 +151,7 @@ bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned mos
     if (client != &clients->rest) {
         if (now - client->own.used > COMING_MAX)
             client->own.coming = 0;
-        in = client->own.open + client->own.coming < most;
+        in = client->own.open + client->own.coming < open_max;
         client->own.coming += in;
         client->own.used = now;
     }
@@ -161,16 +169,6 @@ static int64_t time_of(const pe_rate *rate, double tokens)
 {
     const double time = tokens * (double)PE_NANOSECONDS_PER_SECOND / (double)rate->per_second;
     return time < (double)TIME_MAX ? (int64_t)time : TIME_MAX;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* A rate so low that a window brings less than one token holds one all the same. */

@@ -45,8 +45,8 @@ typedef struct pe_client {
 
 typedef struct pe_clients pe_clients;
 
-/** For about `most` clients. */
-pe_status pe_clients_make(size_t most, pe_clients **out, pe_problem *why) PE_MUST_CHECK;
+/** For about `clients_max` clients. */
+pe_status pe_clients_make(size_t clients_max, pe_clients **out, pe_problem *why) PE_MUST_CHECK;
 
 /** Every client has been let go. Accepts NULL. */
 void pe_clients_free(pe_clients *clients);
@@ -64,9 +64,9 @@ pe_client *pe_clients_hold(pe_clients *clients, const pe_client_id *id, bool con
 /** Accepts NULL. */
 void pe_clients_release(pe_clients *clients, pe_client *client, bool connection);
 
-/** May this client have one connection more, with at most `most` open? It then counts as coming,
+/** May this client have one connection more, with at most `open_max` open? It then counts as coming,
  * until it opens or a second has passed. */
-bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned most);
+bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned open_max);
 
 /**
  * Take tokens. More than a full bucket holds may be taken from a full one; the bucket owes the

@@ -28,9 +28,9 @@ pe_outcome pe_page_admin(pe_request *request, pe_problem *why PE_UNUSED)
         "\"get\":[\"/metrics\",\"/caches\",\"/settings\",\"/log-level\",\"/readiness\","
         "\"/requests\",\"/version\",\"/livez\",\"/readyz\",\"/healthz\"],"
         "\"post\":[\"/caches/purge\",\"/log-level?level=debug\"]}\n";
-    static const pe_field fields[] = {
-        {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
-    return pe_reply_held(request, text, sizeof text - 1, NULL, fields);
+    return pe_reply_held(
+        request, text, sizeof text - 1, NULL,
+        PE_FIELDS({"Content-Type", "application/json"}, {"Cache-Control", "no-store"}));
 }
 
 /* ---- web pages of others ---- */
@@ -89,15 +89,12 @@ pe_outcome pe_page_settings(pe_request *request, pe_problem *why)
 
 static pe_status set_level(const pe_request *request, pe_problem *why)
 {
-    static const char name[] = "level=";
-    static const char *const levels[] = {"error", "warn", "info", "debug"};
-    const size_t n = strlen(name);
     const pe_slice query = {request->query, request->query_bytes};
-    for (size_t l = 0; l < PE_LEN(levels); l++) {
-        const size_t bytes = strlen(levels[l]);
-        if (query.bytes == n + bytes && memcmp(query.text, name, n) == 0 &&
-            memcmp(query.text + n, levels[l], bytes) == 0) {
-            pe_log_set_level(pe_log_level_named(levels[l]));
+    for (pe_log_level level = PE_LOG_ERROR; level <= PE_LOG_DEBUG; level++) {
+        char wanted[16];
+        snprintf(wanted, sizeof wanted, "level=%s", pe_log_level_name(level));
+        if (pe_slice_is(query, wanted)) {
+            pe_log_set_level(level);
             return PE_OK;
         }
     }

@@ -333,14 +333,14 @@ pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
         return pe_failed(pe_fail(why, PE_NOT_FOUND, "", "there is no problem code %.100s", code));
     if (browses(request))
         return pe_page_docs(request, why);
-    const pe_field fields[] = {{"Content-Type", "application/json"},
-                               {"Vary", "Accept, Accept-Encoding"},
-                               {"Cache-Control", "no-cache"},
-                               {0}};
     pe_buffer content = {0};
     pe_problem_json_page(status, &content);
     pe_buffer_str(&content, "\n");
-    return pe_reply_content(request, PE_OK, &content, fields, why);
+    return pe_reply_content(request, PE_OK, &content,
+                            PE_FIELDS({"Content-Type", "application/json"},
+                                      {"Vary", "Accept, Accept-Encoding"},
+                                      {"Cache-Control", "no-cache"}),
+                            why);
 }
 
 pe_outcome pe_page_favicon(pe_request *request, pe_problem *why)

@@ -108,13 +108,11 @@ pe_outcome pe_page_model(pe_request *request, pe_problem *why)
         return PE_FAILED;
     const pe_status status = pe_model_json_file(file, &content, why);
     snprintf(location, sizeof location, "/v1/models/%s", file->name);
-    const pe_field fields[] = {
-        {"Content-Type", "application/json"},
-        {"Content-Location", location},
-        {"Cache-Control", "no-cache"},
-        {0},
-    };
-    return pe_reply_content(request, status, &content, fields, why);
+    return pe_reply_content(request, status, &content,
+                            PE_FIELDS({"Content-Type", "application/json"},
+                                      {"Content-Location", location},
+                                      {"Cache-Control", "no-cache"}),
+                            why);
 }
 
 /* ---- configurations ---- */

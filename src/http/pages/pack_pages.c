@@ -84,8 +84,7 @@ static pe_outcome reply_pack(pe_request *request, const pe_pack_recipe *recipe, 
         {0}};
     if (tags == NULL || !pe_etag_matches(tags, etag))
         return pe_reply_content(request, PE_OK, &pack->file, fields, why);
-    const pe_field same[] = {fields[0], fields[1], {0}};
-    return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, same);
+    return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, PE_FIELDS(fields[0], fields[1]));
 }
 
 static pe_outcome one(pe_request *request, pe_problem *why)

@@ -8,13 +8,18 @@
 #include <stdint.h>
 #include <string.h>
 
-void pe_etag_make(const void *data, size_t bytes, char out[PE_ETAG_BYTES])
+static void hash(const void *data, size_t bytes, size_t wanted, uint8_t *out)
 {
     struct sha256_ctx sha;
-    uint8_t digest[16];
     sha256_init(&sha);
     sha256_update(&sha, bytes, data);
-    sha256_digest(&sha, sizeof digest, digest);
+    sha256_digest(&sha, wanted, out);
+}
+
+void pe_etag_make(const void *data, size_t bytes, char out[PE_ETAG_BYTES])
+{
+    uint8_t digest[16];
+    hash(data, bytes, sizeof digest, digest);
     out[0] = '"';
     base16_encode_update(out + 1, sizeof digest, digest);
     out[PE_ETAG_BYTES - 2] = '"';
@@ -46,11 +51,8 @@ bool pe_etag_matches(const char *if_none_match, const char *etag)
 void pe_digest_make(const void *data, size_t bytes, char out[PE_DIGEST_BYTES])
 {
     static const char head[] = "sha-256=:";
-    struct sha256_ctx sha;
     uint8_t digest[SHA256_DIGEST_SIZE];
-    sha256_init(&sha);
-    sha256_update(&sha, bytes, data);
-    sha256_digest(&sha, sizeof digest, digest);
+    hash(data, bytes, sizeof digest, digest);
     memcpy(out, head, sizeof head - 1);
     base64_encode_raw(out + sizeof head - 1, sizeof digest, digest);
     memcpy(out + PE_DIGEST_BYTES - 2, ":", 2);

@@ -10,6 +10,7 @@
 typedef struct pe_field {
     const char *name, *value;
 } pe_field;
+#define PE_FIELDS(...) ((const pe_field[]){__VA_ARGS__, {0}})
 
 /** What the header of a reply takes at most, but for Content-Location. */
 #define PE_REPLY_HEADER_BYTES 2304

@@ -172,10 +172,10 @@ pe_outcome pe_reply_content(pe_request *request, pe_status status, pe_buffer *co
 pe_outcome pe_reply_json(pe_request *request, pe_status status, pe_buffer *content,
                          const char *cache_control, pe_problem *why)
 {
-    const pe_field fields[] = {
-        {"Content-Type", "application/json"}, {"Cache-Control", cache_control}, {0}};
     end_line(content);
-    return pe_reply_content(request, status, content, fields, why);
+    return pe_reply_content(
+        request, status, content,
+        PE_FIELDS({"Content-Type", "application/json"}, {"Cache-Control", cache_control}), why);
 }
 
 static void release_entry(void *entry)

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
+
 /* The weight of a list's member in thousandths (RFC 9110, 12.4.2); 0 when it cannot be read. */
 static int weight_of(const char *parameters, size_t bytes)
 {
@@ -24,29 +26,26 @@ static int weight_of(const char *parameters, size_t bytes)
     return weight <= 1000 ? weight : 0;
 }
 
-static bool is_name(const char *text, size_t bytes, const char *name)
-{
-    return bytes == strlen(name) && strncasecmp(text, name, bytes) == 0;
-}
-
 /* The weight of each coding; -1: not named. */
 static void read_weights(const char *accept_encoding, int weight[PE_CODINGS])
 {
     int star = -1;
+    const struct {
+        const char *name;
+        int *weight;
+    } rows[] = {{"*", &star},
+                {"zstd", &weight[PE_CODING_ZSTD]},
+                {"gzip", &weight[PE_CODING_GZIP]},
+                {"x-gzip", &weight[PE_CODING_GZIP]},
+                {"identity", &weight[PE_CODING_IDENTITY]}};
     for (int coding = 0; coding < PE_CODINGS; coding++)
         weight[coding] = -1;
     for (const char *at = accept_encoding; at != NULL && *at != '\0';) {
         at += strspn(at, ", \t");
-        size_t bytes = strcspn(at, ","), name = strcspn(at, ",; \t");
-        int given = weight_of(at + name, bytes - name);
-        if (is_name(at, name, "*"))
-            star = given;
-        else if (is_name(at, name, "zstd"))
-            weight[PE_CODING_ZSTD] = given;
-        else if (is_name(at, name, "gzip") || is_name(at, name, "x-gzip"))
-            weight[PE_CODING_GZIP] = given;
-        else if (is_name(at, name, "identity"))
-            weight[PE_CODING_IDENTITY] = given;
+        const size_t bytes = strcspn(at, ","), name = strcspn(at, ",; \t");
+        for (size_t i = 0; i < PE_LEN(rows); i++)
+            if (strlen(rows[i].name) == name && strncasecmp(at, rows[i].name, name) == 0)
+                *rows[i].weight = weight_of(at + name, bytes - name);
         at += bytes;
     }
     if (weight[PE_CODING_GZIP] < 0)

@@ -5,20 +5,16 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 /* Digits at *at into *out, saturating; false when there are none. */
 static bool read_number(const char **at, uint64_t *out)
 {
-    size_t digits = strspn(*at, "0123456789");
-    uint64_t number = 0;
-    for (size_t i = 0; i < digits; i++) {
-        uint64_t digit = (uint64_t)((*at)[i] - '0');
-        number = number > (UINT64_MAX - digit) / 10 ? UINT64_MAX : number * 10 + digit;
-    }
+    const size_t digits = strspn(*at, "0123456789");
+    *out = digits > 0 ? strtoull(*at, NULL, 10) : 0;
     *at += digits;
-    *out = number;
     return digits > 0;
 }
 
