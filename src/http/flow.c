@@ -19,8 +19,8 @@ pe_status pe_flow_admit(pe_request *request, pe_problem *why)
     const bool long_target = request->target_bytes > most;
     if (request->route == NULL && (request->guarded || long_target))
         (void)pe_route_find(request);
-    if (request->guarded && !pe_route_is_open(request) && pe_admission_check(request, why) != PE_OK)
-        return why->status;
+    if (request->guarded && !pe_route_is_open(request))
+        PE_TRY(pe_admission_check(request, why));
     if (long_target)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "the request target must be at most %zu bytes long, got %zu", most,
@@ -33,8 +33,8 @@ pe_status pe_flow_admit(pe_request *request, pe_problem *why)
 static pe_outcome process(pe_request *request, pe_problem *why)
 {
     /* With a body that was done when the header came. */
-    if (!request->has_body && pe_flow_admit(request, why) != PE_OK)
-        return PE_FAILED;
+    if (!request->has_body)
+        PE_TRY(pe_flow_admit(request, why));
     /* Asked before, to the letter. */
     const pe_outcome outcome =
         request->watch->place == PE_PLACE_OPERATOR ? PE_CONTINUE : pe_answer_from_cache(request);
@@ -42,10 +42,9 @@ static pe_outcome process(pe_request *request, pe_problem *why)
         return outcome;
     if (!request->has_body) /* else its route was found with the header */
         (void)pe_route_find(request);
-    if (pe_body_check(request, why) != PE_OK)
-        return PE_FAILED;
+    PE_TRY(pe_body_check(request, why));
     if (request->resource != NULL && pe_budget_exceeded())
-        return pe_failed(pe_fail_memory(why));
+        return pe_fail_memory(why);
     return pe_route_handle(request, why); /* 404, 405, OPTIONS, or the handler of the path */
 }
 
@@ -62,6 +61,11 @@ static void begin_metering(pe_request *request)
     pe_meter_begin(&request->meter);
 }
 
+static bool has_failed(pe_outcome outcome)
+{
+    return outcome > PE_OK && outcome < PE_REPLIED;
+}
+
 /* A worker's turn. */
 static pe_outcome work_on(pe_request *request, pe_problem *why)
 {
@@ -69,12 +73,11 @@ static pe_outcome work_on(pe_request *request, pe_problem *why)
     if (pe_request_is_left(request)) /* there will be no reply, and the connection ends */
         return PE_REPLIED;
     if (pe_clock() - request->next.since > most)
-        return pe_failed(
-            pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker"));
+        return pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker");
     begin_metering(request);
     const pe_outcome outcome = request->next.step(request, why);
     pe_admission_pause(request);
-    const bool left = request->meter.ended == PE_OVERLOADED && outcome == PE_FAILED;
+    const bool left = request->meter.ended == PE_OVERLOADED && has_failed(outcome);
     return left ? PE_REPLIED : outcome; /* nobody waits for it */
 }
 
@@ -134,8 +137,7 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
     }
     refused = refused || !hand_over(request, queues, kind, pe_request_price(request));
     return !refused ? PE_DEFERRED
-                    : pe_failed(pe_fail(why, PE_OVERLOADED, "",
-                                        "all workers are busy and the queue is full"));
+                    : pe_fail(why, PE_OVERLOADED, "", "all workers are busy and the queue is full");
 }
 
 /* Where no worker takes it, the part grows. */
@@ -169,7 +171,7 @@ static pe_outcome run(pe_request *request, pe_step *step)
     pe_outcome outcome = step(request, &why);
     if (outcome == PE_DEFERRED)
         outcome = submit(request, &why);
-    if (outcome != PE_FAILED)
+    if (!has_failed(outcome))
         return outcome;
     pe_flow_fail(request, &why);
     return PE_REPLIED;

@@ -257,16 +257,15 @@ static pe_outcome reply_options(pe_request *request)
 pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
 {
     const pe_route *route = request->route;
-    if (listener_of(request) == ADMIN && pe_page_check_sender(request, why) != PE_OK)
-        return PE_FAILED;
+    if (listener_of(request) == ADMIN)
+        PE_TRY(pe_page_check_sender(request, why));
     if (route == NULL) {
         char location[PATH_MAX_MOVED + MOVED_QUERY_BYTES];
         if ((request->method & (GET_HEAD | PE_METHOD_POST)) != 0 &&
             lacks_version(request, location, sizeof location))
             return pe_reply_empty(request, MHD_HTTP_PERMANENT_REDIRECT,
                                   PE_FIELDS({"Location", location}));
-        (void)not_found(request, why);
-        return PE_FAILED;
+        return not_found(request, why);
     }
     if (request->method == PE_METHOD_OPTIONS)
         return reply_options(request);
@@ -283,5 +282,5 @@ pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
     (void)pe_fail(why, PE_METHOD_NOT_ALLOWED, "", "%.200s answers %s, not %s%s", request->path,
                   allow, request->method_text, hint);
     snprintf(why->allow, sizeof why->allow, "%s", allow);
-    return PE_FAILED;
+    return PE_METHOD_NOT_ALLOWED;
 }

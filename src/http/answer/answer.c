@@ -41,11 +41,6 @@ static pe_coding coding_of(const pe_request *request)
     return is_part(request) ? PE_CODING_IDENTITY : request->codings.best;
 }
 
-static pe_outcome go_on(pe_status status)
-{
-    return status == PE_OK ? PE_CONTINUE : PE_FAILED;
-}
-
 /* ---- the parameters ---- */
 
 /* Bytes of a body that are read for a unit of work. */
@@ -61,13 +56,10 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
         request->resource->kind == PE_TRANSFORM ? PE_BODY_TENSORS : PE_BODY_JSON;
     if (request->body.bytes > HEAVY_BODY_BYTES && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
-    if (pe_admission_charge(request, reading, why) != PE_OK)
-        return PE_FAILED;
+    PE_TRY(pe_admission_charge(request, reading, why));
     pe_admission_spend(request, reading);
-    if (pe_parameters_find(request, types, &parameters, why) != PE_OK ||
-        pe_representation_make(request->service, &parameters, &request->representation, why) !=
-            PE_OK)
-        return PE_FAILED;
+    PE_TRY(pe_parameters_find(request, types, &parameters, why));
+    PE_TRY(pe_representation_make(request->service, &parameters, &request->representation, why));
     const pe_representation *representation = request->representation;
     if (representation->body.data == NULL)
         pe_body_release(request); /* it has become values */
@@ -75,11 +67,11 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
     if (pe_price_check(request->price.planning, request->service->limits.max_work, why) != PE_OK) {
         if (representation->query.mistakes != NULL)
             *why = *representation->query.mistakes;
-        return PE_FAILED;
+        return why->status;
     }
     const pe_status status = pe_admission_charge(request, pe_price_sum(&request->price), why);
     request->price.reading = reading;
-    return go_on(status);
+    return status;
 }
 
 /* ---- the plan ---- */
@@ -134,7 +126,7 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
         pe_admission_spend(request, request->price.planning);
     else if (request->resource->kind == PE_TRANSFORM && representation->query.mistakes == NULL)
         pe_admission_spend(request, request->price.computing); /* its elements were looked at */
-    return status == PE_OK ? go_on(choose_codings(request, why)) : PE_FAILED;
+    return status == PE_OK ? choose_codings(request, why) : status;
 }
 
 /* ---- conditions and ranges ---- */
@@ -168,8 +160,8 @@ static pe_outcome choose_range(pe_request *request, pe_problem *why)
                       representation->metadata.etag, representation->length, &request->range);
     if (request->range.kind != PE_RANGE_NOWHERE)
         return PE_CONTINUE;
-    return go_on(pe_fail(why, PE_RANGE_NOT_SATISFIABLE, "", "the representation is %llu bytes long",
-                         (unsigned long long)representation->length));
+    return pe_fail(why, PE_RANGE_NOT_SATISFIABLE, "", "the representation is %llu bytes long",
+                   (unsigned long long)representation->length);
 }
 
 /* ---- what was rendered before ---- */
@@ -274,7 +266,7 @@ static pe_outcome check_price(pe_request *request, pe_problem *why)
         request->codings.best = PE_CODING_IDENTITY;
         request->price.coding = 0;
     }
-    return go_on(pe_price_check(pe_price_sum(&request->price), most, why));
+    return pe_price_check(pe_price_sum(&request->price), most, why);
 }
 
 /* What is still to be done: the plan has been made. */
@@ -317,9 +309,9 @@ static void write_timing(const pe_representation *representation, char *out, siz
 }
 
 /* Where memory does not hold an answer it may hold a stream of it. */
-static pe_outcome for_want_of_memory(const pe_problem *why)
+static pe_outcome unless_memory(pe_status status)
 {
-    return why->status == PE_OVERLOADED && !pe_yield_must_end() ? PE_CONTINUE : PE_FAILED;
+    return status == PE_OVERLOADED && !pe_yield_must_end() ? PE_CONTINUE : status;
 }
 
 /* CONTINUE when the cache has no room for the response. */
@@ -327,10 +319,9 @@ static pe_outcome render_through_cache(pe_request *request, pe_problem *why)
 {
     char timing[96];
     pe_cached_response cached = {.coding = coding_of(request)};
-    if (pe_cached_response_get(request->representation, &cached, why) != PE_OK)
-        return for_want_of_memory(why);
-    if (cached.entry == NULL)
-        return PE_CONTINUE;
+    const pe_status status = pe_cached_response_get(request->representation, &cached, why);
+    if (status != PE_OK || cached.entry == NULL)
+        return unless_memory(status);
     remember(request, cached.coding);
     write_timing(request->representation, timing, sizeof timing);
     return reply_stored(request, cached.entry, cached.hit ? NULL : timing);
@@ -344,10 +335,11 @@ static pe_outcome render_whole(pe_request *request, pe_problem *why)
     pe_buffer data = {0}, coded = {0};
     pe_representation *representation = request->representation;
     const pe_coding coding = coding_of(request);
-    if (pe_representation_render(representation, &request->range, PE_CODING_IDENTITY, &data, why) !=
-        PE_OK)
-        return for_want_of_memory(why);
-    pe_status status = pe_coding_apply(coding, data.data, data.bytes, &coded, why);
+    pe_status status =
+        pe_representation_render(representation, &request->range, PE_CODING_IDENTITY, &data, why);
+    if (status != PE_OK)
+        return unless_memory(status);
+    status = pe_coding_apply(coding, data.data, data.bytes, &coded, why);
     if (status == PE_OK && coded.data != NULL) {
         pe_buffer_free(&data);
         data = coded;
@@ -356,7 +348,7 @@ static pe_outcome render_whole(pe_request *request, pe_problem *why)
     }
     if (status != PE_OK) {
         pe_buffer_free(&data);
-        return PE_FAILED;
+        return status;
     }
     if (request->wants_digest && !is_part(request)) { /* of the whole representation */
         pe_digest_make(data.data, data.bytes, digest);
@@ -404,8 +396,7 @@ static pe_outcome render(pe_request *request, pe_problem *why)
     pe_admission_spend(request, work_left(request));
     const bool cacheable = !is_part(request) && pe_cached_response_fits(representation);
     const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
-    if (choose_by_samples(request, why) != PE_OK)
-        return PE_FAILED;
+    PE_TRY(choose_by_samples(request, why));
     const bool coded = coding_of(request) != PE_CODING_IDENTITY;
     const uint64_t most = is_part(request) || cacheable ? SMALL_BYTES : PE_WHOLE_BYTES;
     pe_outcome outcome = cacheable ? render_through_cache(request, why) : PE_CONTINUE;

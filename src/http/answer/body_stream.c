@@ -272,7 +272,7 @@ static pe_outcome reply(pe_request *request, pe_body_stream *body, pe_problem *w
             MHD_create_response_from_callback(bytes, PE_BLOCK_BYTES, read_block, body, release);
     if (response == NULL) {
         release(body);
-        return pe_failed(pe_fail_memory(why));
+        return pe_fail_memory(why);
     }
     request->reply_bytes = body->bytes;
     request->cache_missed = true;
@@ -286,8 +286,7 @@ static pe_outcome reply(pe_request *request, pe_body_stream *body, pe_problem *w
 pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_problem *why)
 {
     pe_body_stream *body;
-    if (make(request, coding, &body, why) != PE_OK)
-        return PE_FAILED;
+    PE_TRY(make(request, coding, &body, why));
     if (request->method != PE_METHOD_HEAD) {
         take_large(body);
         do { /* the numbers of a figure are before its first byte */
@@ -298,7 +297,7 @@ pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_proble
         body->begun = true;
         if (body->status != PE_OK) {
             release(body);
-            return PE_FAILED;
+            return why->status;
         }
     }
     body->request->client.unspent = unspent_of(body);

@@ -107,8 +107,8 @@ static pe_status set_level(const pe_request *request, pe_problem *why)
 pe_outcome pe_page_log_level(pe_request *request, pe_problem *why)
 {
     pe_buffer content = {0};
-    if (request->method == PE_METHOD_POST && set_level(request, why) != PE_OK)
-        return PE_FAILED;
+    if (request->method == PE_METHOD_POST)
+        PE_TRY(set_level(request, why));
     pe_buffer_format(&content, "{\"level\":\"%s\"}\n", pe_log_level_name(pe_log_get_level()));
     return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }
@@ -128,7 +128,7 @@ pe_outcome pe_page_readyz(pe_request *request, pe_problem *why)
     const bool draining = atomic_load(&request->service->draining);
     if (!draining && !atomic_load(&request->service->warming))
         return pe_page_livez(request, why);
-    return pe_failed(pe_fail(why, PE_OVERLOADED, "", draining ? "draining" : "warming"));
+    return pe_fail(why, PE_OVERLOADED, "", draining ? "draining" : "warming");
 }
 
 pe_outcome pe_page_version(pe_request *request, pe_problem *why)
@@ -172,7 +172,7 @@ pe_outcome pe_page_requests(pe_request *request, pe_problem *why)
 {
     pe_watched *all = calloc(LISTED_MAX, sizeof *all);
     if (all == NULL)
-        return pe_failed(pe_fail_memory(why));
+        return pe_fail_memory(why);
     pe_buffer content = {0};
     const size_t n = pe_watchdog_look(request->service->watchdog, all, LISTED_MAX);
     const int64_t now = pe_clock();

@@ -237,7 +237,7 @@ static pe_outcome reply_document(pe_request *request, bool make, pe_problem *why
         if (!make)
             entry = pe_cache_peek(request->service->documents, &of.key, sizeof of.key);
         else if (make_form(&of, codings[c], &entry, why) != PE_OK)
-            return PE_FAILED;
+            return why->status;
         if (entry == NULL)
             return pe_request_defer(request, PE_JOB_HEAVY, make_document);
         one = pe_cache_entry_value(entry);
@@ -309,9 +309,8 @@ static pe_outcome reply_file(pe_request *request, const char *path, const char *
     for (size_t i = 1; i < pe_explorer_length; i++)
         if (strcmp(pe_explorer_files[i].path, path) == 0)
             return reply(request, &pe_explorer_files[i], vary, cache_control);
-    pe_fail(why, PE_NOT_FOUND, "",
-            "%.200s is no file of this release's page; loading the page anew helps", path);
-    return PE_FAILED;
+    return pe_fail(why, PE_NOT_FOUND, "",
+                   "%.200s is no file of this release's page; loading the page anew helps", path);
 }
 
 pe_outcome pe_page_docs(pe_request *request, pe_problem *why)
@@ -330,7 +329,7 @@ pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
     const char *code = request->path + strlen("/problems/");
     const pe_status status = pe_status_by_code(code);
     if (status == PE_OK)
-        return pe_failed(pe_fail(why, PE_NOT_FOUND, "", "there is no problem code %.100s", code));
+        return pe_fail(why, PE_NOT_FOUND, "", "there is no problem code %.100s", code);
     if (browses(request))
         return pe_page_docs(request, why);
     pe_buffer content = {0};

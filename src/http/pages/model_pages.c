@@ -73,8 +73,7 @@ pe_outcome pe_page_models(pe_request *request, pe_problem *why)
     if (request->query_bytes == 0)
         return pe_page_document(request, why);
     (void)pe_catalogue_files(&files);
-    if (pe_admission_take(request, SEARCH_WORK * files, why) != PE_OK)
-        return PE_FAILED;
+    PE_TRY(pe_admission_take(request, SEARCH_WORK * files, why));
     return pe_request_defer(request, PE_JOB_HEAVY, search);
 }
 
@@ -104,8 +103,8 @@ pe_outcome pe_page_model(pe_request *request, pe_problem *why)
     pe_buffer content = {0};
     const pe_catalogue_file *file;
     pe_thread_computes();
-    if (find(request, &file, why) != PE_OK || pe_admission_take(request, SHOW_WORK, why) != PE_OK)
-        return PE_FAILED;
+    PE_TRY(find(request, &file, why));
+    PE_TRY(pe_admission_take(request, SHOW_WORK, why));
     const pe_status status = pe_model_json_file(file, &content, why);
     snprintf(location, sizeof location, "/v1/models/%s", file->name);
     return pe_reply_content(request, status, &content,
@@ -122,9 +121,8 @@ static pe_outcome resolve(pe_request *request, pe_problem *why)
     pe_buffer content = {0};
     pe_model *model;
     pe_thread_computes();
-    if (pe_model_json_resolve(pe_buffer_slice(&request->body),
-                              request->service->read_limits.max_depth, &model, why) != PE_OK)
-        return PE_FAILED;
+    PE_TRY(pe_model_json_resolve(pe_buffer_slice(&request->body),
+                                 request->service->read_limits.max_depth, &model, why));
     pe_model_json(model, &content);
     pe_model_free(model);
     return pe_reply_json(request, PE_OK, &content, "no-store", why);
@@ -136,18 +134,13 @@ pe_outcome pe_page_resolve(pe_request *request, pe_problem *why)
     const char *type = request->header[PE_HEADER_CONTENT_TYPE];
     const bool gguf = pe_gguf_file_is(pe_buffer_slice(&request->body));
     request->json_body = true;
-    if (!gguf && type != NULL && strcasecmp(type, "application/octet-stream") == 0) {
-        pe_fail(why, PE_MALFORMED_REQUEST, "",
-                "the body is no GGUF file, which begins with the bytes GGUF; a configuration is "
-                "sent as application/json");
-        return PE_FAILED;
-    }
-    if (pe_parameters_configuration(request, why) != PE_OK)
-        return PE_FAILED;
+    if (!gguf && type != NULL && strcasecmp(type, "application/octet-stream") == 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "the body is no GGUF file, which begins with the bytes GGUF; a "
+                       "configuration is sent as application/json");
+    PE_TRY(pe_parameters_configuration(request, why));
     if (request->query_bytes > 0)
-        return pe_failed(pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query"));
-    const uint64_t work = READ_WORK + request->body.bytes * 5 / 2;
-    if (pe_admission_take(request, work, why) != PE_OK)
-        return PE_FAILED;
+        return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query");
+    PE_TRY(pe_admission_take(request, READ_WORK + request->body.bytes * 5 / 2, why));
     return pe_request_defer(request, large ? PE_JOB_HEAVY : PE_JOB_LIGHT, resolve);
 }

@@ -50,8 +50,7 @@ pe_outcome pe_page_packs(pe_request *request, pe_problem *why)
 {
     size_t n;
     (void)pe_pack_recipes(&n);
-    if (pe_admission_take(request, PACK_WORK * n, why) != PE_OK)
-        return PE_FAILED;
+    PE_TRY(pe_admission_take(request, PACK_WORK * n, why));
     return pe_request_defer(request, PE_JOB_HEAVY, list);
 }
 
@@ -92,17 +91,15 @@ static pe_outcome one(pe_request *request, pe_problem *why)
     pe_pack pack;
     const char *wanted;
     const pe_pack_recipe *recipe;
-    pe_outcome outcome = PE_FAILED;
+    const pe_service *service = request->service;
     pe_thread_computes();
-    if (find(request, &recipe, &wanted, why) != PE_OK ||
-        pe_pack_make(recipe, request->service->tables, &request->service->limits, &pack, why) !=
-            PE_OK)
-        return PE_FAILED;
-    if (wanted == NULL || strcmp(wanted, pack.digest) == 0)
-        outcome = reply_pack(request, recipe, &pack, wanted != NULL, why);
-    else
-        pe_fail(why, PE_NOT_FOUND, "", "the pack %s has the digest %s here, not %.100s",
-                recipe->name, pack.digest, wanted);
+    PE_TRY(find(request, &recipe, &wanted, why));
+    PE_TRY(pe_pack_make(recipe, service->tables, &service->limits, &pack, why));
+    const pe_outcome outcome =
+        wanted == NULL || strcmp(wanted, pack.digest) == 0
+            ? reply_pack(request, recipe, &pack, wanted != NULL, why)
+            : pe_fail(why, PE_NOT_FOUND, "", "the pack %s has the digest %s here, not %.100s",
+                      recipe->name, pack.digest, wanted);
     pe_pack_free(&pack);
     return outcome;
 }
@@ -111,8 +108,7 @@ pe_outcome pe_page_pack(pe_request *request, pe_problem *why)
 {
     const char *wanted;
     const pe_pack_recipe *recipe;
-    if (find(request, &recipe, &wanted, why) != PE_OK ||
-        pe_admission_take(request, PACK_WORK, why) != PE_OK)
-        return PE_FAILED;
+    PE_TRY(find(request, &recipe, &wanted, why));
+    PE_TRY(pe_admission_take(request, PACK_WORK, why));
     return pe_request_defer(request, PE_JOB_HEAVY, one);
 }

@@ -543,7 +543,7 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
          * it is another mistake. */
         const bool unclaimed = why->status == PE_MISSING_PARAMETER &&
                                strcmp(why->where, "encoding") == 0 && why->n_others == 0;
-        return unclaimed ? reply_unclaimed(request, why) : PE_FAILED;
+        return unclaimed ? reply_unclaimed(request, why) : why->status;
     }
     pe_status status = charge(request, &claim, why);
     if (status == PE_OK)

@@ -166,7 +166,7 @@ pe_outcome pe_reply_content(pe_request *request, pe_status status, pe_buffer *co
     if (status == PE_OK)
         return decide_content(request, MHD_HTTP_OK, content, fields);
     pe_buffer_free(content);
-    return PE_FAILED;
+    return status;
 }
 
 pe_outcome pe_reply_json(pe_request *request, pe_status status, pe_buffer *content,

@@ -13,7 +13,7 @@ struct pe_cache_entry;
  */
 
 /** The problem as application/problem+json. http/flow.c alone calls it: whoever has a problem
- * returns PE_FAILED with it. */
+ * returns its status with it. */
 void pe_reply_problem(pe_request *request, const pe_problem *problem);
 
 /** 200 with a document; takes content's bytes. status: whether it could be written; *why holds its

@@ -94,23 +94,16 @@ typedef struct pe_reply {
  */
 typedef enum pe_stage { PE_STAGE_NEW, PE_STAGE_BODY, PE_STAGE_WORKING, PE_STAGE_ANSWERED } pe_stage;
 
-/** How far a step has brought a request. */
-typedef enum pe_outcome {
-    PE_CONTINUE, /* the next step goes on */
-    PE_REPLIED,  /* the reply is decided */
-    PE_DEFERRED, /* a worker goes on with request->next */
-    PE_FAILED    /* the problem tells why; http/flow.c makes the reply of it */
-} pe_outcome;
+/** How far a step has brought a request: one of these, or the status of its problem, of which
+ * http/flow.c makes the reply. */
+typedef pe_status pe_outcome;
+#define PE_CONTINUE PE_OK                         /* the next step goes on */
+#define PE_REPLIED  ((pe_outcome)PE_STATUSES)     /* the reply is decided */
+#define PE_DEFERRED ((pe_outcome)PE_STATUSES + 1) /* a worker goes on with request->next */
 
 struct pe_request;
 
-/** As `return pe_failed(pe_fail(why, ...))`. */
-static inline pe_outcome pe_failed(pe_status status PE_UNUSED)
-{
-    return PE_FAILED;
-}
-
-/** A step of the work on a request. It fills *why where it returns PE_FAILED, and only there. */
+/** A step of the work on a request. It fills *why where it fails, and only there. */
 typedef pe_outcome pe_step(struct pe_request *request, pe_problem *why);
 
 /** Lives inside its connection; zeroed between requests, except for what `target` has allocated. */
