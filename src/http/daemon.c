@@ -28,7 +28,6 @@
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/request/body.h"
-#include "http/request/head.h"
 #include "http/request/tally.h"
 #include "http/routes.h"
 

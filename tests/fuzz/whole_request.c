@@ -13,7 +13,7 @@
 #include "fuzz/targets.h"
 #include "http/answer/representation.h"
 #include "http/reply/etag.h"
-#include "http/request/head.h"
+#include "http/request/request.h"
 #include "http/routes.h"
 #include "plan/price.h"
 #include "tables/tables.h"

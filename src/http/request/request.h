@@ -191,6 +191,23 @@ typedef struct pe_request {
     bool cache_hit, cache_missed; /* neither: the response cache was not asked */
 } pe_request;
 
+/** Copy the target as it came; the library's own is overwritten soon. False: no memory. */
+bool pe_target_keep(pe_request *request, const char *target);
+
+/**
+ * Set path and query from the target. The path's unreserved characters are decoded (RFC 3986,
+ * 6.2.2.2), others are left, so that %2F is not a slash and %00 is nothing; the query is left as it
+ * is. An absolute target loses its scheme and authority (RFC 9112, 3.2.2).
+ */
+void pe_target_split(pe_request *request);
+
+/** Set the method; those we do not know are PE_METHOD_OTHER. Methods are case-sensitive. */
+void pe_target_read_method(pe_request *request, const char *method);
+
+/** Fill request->header from the library's header, which connection/framing.h has found sound.
+ *  Errors  MALFORMED_REQUEST: twice what may come once; INTERNAL: no memory. */
+pe_status pe_fields_read(pe_request *request, pe_problem *why) PE_MUST_CHECK;
+
 /** Has the client of a request that is worked on left (pe_client_alive)? Looks now and then only: at
  * once where looked_at is 0.   Threads  the worker that has the request. */
 bool pe_request_is_left(void *request);
