@@ -24,31 +24,28 @@ const pe_resource *pe_registry_find(const char *name_or_path)
 }
 
 /* Does the path fit the pattern? Then *name is what it has between the braces. */
-static bool fits(const char *pattern, const char *path, const char **name, size_t *bytes)
+static bool fits(const char *pattern, const char *path, pe_slice *name)
 {
     const size_t before = strcspn(pattern, "{");
-    *name = path + before;
-    *bytes = 0;
+    *name = (pe_slice){"", 0};
     if (pattern[before] == '\0')
         return strcmp(pattern, path) == 0;
     if (strncmp(pattern, path, before) != 0)
         return false;
-    *bytes = strcspn(*name, "/");
-    return *bytes > 0 && strcmp(strchr(pattern, '}') + 1, *name + *bytes) == 0;
+    *name = (pe_slice){path + before, strcspn(path + before, "/")};
+    return name->bytes > 0 && strcmp(strchr(pattern, '}') + 1, name->text + name->bytes) == 0;
 }
 
-const pe_resource *pe_registry_route(const char *path, const char **name, size_t *bytes)
+const pe_resource *pe_registry_route(const char *path, pe_slice *name)
 {
     const pe_resource *found = NULL;
     for (const pe_resource *const *r = pe_registry; *r != NULL; r++) {
-        const char *its_name;
-        size_t its_bytes;
-        if (!fits((*r)->path, path, &its_name, &its_bytes))
+        pe_slice own;
+        if (!fits((*r)->path, path, &own))
             continue;
         found = *r;
-        *name = its_name;
-        *bytes = its_bytes;
-        if (its_bytes == 0) /* a path of its own is no name */
+        *name = own;
+        if (own.bytes == 0) /* a path of its own is no name */
             break;
     }
     return found;

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "base/slice.h"
 #include "plan/resource.h"
 
 /** One a line, in the order of GET /v1: the only line that a resource needs beside its file. */
@@ -65,9 +66,9 @@ extern const pe_resource *const pe_registry[];
 
 /**
  * The resource that a request's path leads to; NULL when there is none. *name: what the path has
- * where the resource's has {name}, *bytes of it; none where it has not.
+ * where the resource's has {name}; no bytes where it has not.
  */
-const pe_resource *pe_registry_route(const char *path, const char **name, size_t *bytes);
+const pe_resource *pe_registry_route(const char *path, pe_slice *name);
 
 /** Its place in the list, from 1 on. */
 unsigned pe_registry_number(const pe_resource *resource);

@@ -139,8 +139,7 @@ bool pe_route_find(pe_request *request)
 {
     const unsigned listener = listener_of(request);
     if (listener != ADMIN)
-        request->resource =
-            pe_registry_route(request->path, &request->path_name, &request->path_name_bytes);
+        request->resource = pe_registry_route(request->path, &request->path_name);
     if (request->resource != NULL)
         request->route = &resources[request->resource->kind];
     for (size_t i = 0; i < PE_LEN(routes) && request->route == NULL; i++)
@@ -208,13 +207,13 @@ static pe_status not_found(const pe_request *request, pe_problem *why)
 /* A path without its version leads to that with it. False: there is none such. */
 static bool lacks_version(const pe_request *request, char *location, size_t room)
 {
-    const char *query = strchr(request->target, '?'), *name;
+    const char *query = strchr(request->target, '?');
     const unsigned listener = listener_of(request);
-    size_t bytes;
+    pe_slice name;
     if (listener == ADMIN || strlen(request->path) >= PATH_MAX_MOVED)
         return false;
     snprintf(location, room, "/v1%s", request->path);
-    bool known = pe_registry_route(location, &name, &bytes) != NULL;
+    bool known = pe_registry_route(location, &name) != NULL;
     for (size_t i = 0; i < PE_LEN(routes) && !known; i++)
         known = matches(&routes[i], location, listener);
     snprintf(location, room, "/v1%s%s", request->path, query != NULL ? query : "");

@@ -85,11 +85,10 @@ void fuzz_check_problem(const pe_problem *why, const char *instance, bool from_j
 /* The resource that the first line names; *rest is what follows `mark`. NULL: it names none. */
 static const pe_resource *resource_of(pe_slice input, char mark, pe_slice *rest)
 {
-    const char *name;
-    size_t bytes;
+    pe_slice name;
     *rest = input;
     char *path = fuzz_copy(pe_slice_next(rest, mark));
-    const pe_resource *resource = pe_registry_route(path, &name, &bytes);
+    const pe_resource *resource = pe_registry_route(path, &name);
     free(path);
     return resource;
 }

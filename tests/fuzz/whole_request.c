@@ -141,8 +141,8 @@ static void check_location(const pe_representation *representation)
         return;
     request.target = fuzz_copy(pe_slice_of(location));
     pe_target_split(&request);
-    pe_request_parameters parameters = {.query = request.query, .query_bytes = request.query_bytes};
-    parameters.resource = pe_registry_route(request.path, &parameters.name, &parameters.name_bytes);
+    pe_request_parameters parameters = {.query = request.query};
+    parameters.resource = pe_registry_route(request.path, &parameters.name);
     FUZZ_PROMISE(parameters.resource == representation->resource);
     FUZZ_PROMISE(pe_representation_make(request.service, &parameters, &again, &why) == PE_OK);
     FUZZ_PROMISE(pe_representation_plan(again, representation->metadata.media_type, &why) == PE_OK);

@@ -62,12 +62,12 @@ pe_status pe_precompute(pe_service *service, const char *target, bool to_store, 
     const uint64_t edition = atomic_load(&service->edition);
     const size_t bytes = strcspn(target, "?");
     const char *query = target[bytes] == '?' ? target + bytes + 1 : "";
-    pe_request_parameters parameters = {.query = query, .query_bytes = strlen(query)};
+    pe_request_parameters parameters = {.query = pe_slice_of(query)};
     pe_representation *representation = NULL;
     char *path = strndup(target, bytes);
     if (path == NULL)
         return pe_fail_memory(why);
-    parameters.resource = pe_registry_route(path, &parameters.name, &parameters.name_bytes);
+    parameters.resource = pe_registry_route(path, &parameters.name);
     const bool table = parameters.resource != NULL && parameters.resource->kind == PE_TABLE;
     pe_status status = table ? pe_representation_make(service, &parameters, &representation, why)
                              : pe_fail(why, PE_NOT_FOUND, "", "no table lives at %s", path);

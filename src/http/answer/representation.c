@@ -35,9 +35,8 @@ static pe_status read_query(pe_representation *representation,
     pe_read_limits limits = representation->service->read_limits;
     limits.keep_mistakes = true;
     if (parameters->body == NULL)
-        return pe_query_string_parse(parameters->resource,
-                                     (pe_slice){parameters->query, parameters->query_bytes},
-                                     &limits, &representation->query, why);
+        return pe_query_string_parse(parameters->resource, parameters->query, &limits,
+                                     &representation->query, why);
     representation->body = *parameters->body;
     *parameters->body = (pe_buffer){0};
     if (type == NULL || strcmp(type, "application/json") == 0) {
@@ -48,7 +47,7 @@ static pe_status read_query(pe_representation *representation,
         return status;
     }
     const pe_binary_body binary = {
-        .string = {parameters->query, parameters->query_bytes},
+        .string = parameters->query,
         .media_type = type,
         .shape = parameters->shape,
         .dtype = parameters->dtype,
@@ -191,9 +190,8 @@ pe_status pe_representation_make(pe_service *service, const pe_request_parameter
     representation->resource = parameters->resource;
     pe_thread_computes(); /* a model's values are checked with MPFR */
     pe_status status = read_query(representation, parameters, why);
-    if (status == PE_OK && parameters->name_bytes > 0)
-        status = pe_query_set_name(&representation->query,
-                                   (pe_slice){parameters->name, parameters->name_bytes}, why);
+    if (status == PE_OK && parameters->name.bytes > 0)
+        status = pe_query_set_name(&representation->query, parameters->name, why);
     if (status == PE_OK)
         *out = representation;
     else

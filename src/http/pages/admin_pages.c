@@ -89,7 +89,7 @@ pe_outcome pe_page_settings(pe_request *request, pe_problem *why)
 
 static pe_status set_level(const pe_request *request, pe_problem *why)
 {
-    const pe_slice query = {request->query, request->query_bytes};
+    const pe_slice query = request->query;
     for (pe_log_level level = PE_LOG_ERROR; level <= PE_LOG_DEBUG; level++) {
         char wanted[16];
         snprintf(wanted, sizeof wanted, "level=%s", pe_log_level_name(level));

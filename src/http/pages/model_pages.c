@@ -31,7 +31,7 @@
 /* The words after "q=", with a plus sign or a space between them. */
 static pe_status read_words(const pe_request *request, char *out, size_t *bytes, pe_problem *why)
 {
-    const char *query = request->query;
+    const char *query = request->query.text;
     if (strncmp(query, "q=", 2) != 0)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, "",
                        "the catalogue takes q, as in /v1/models?q=llama, got %.100s", query);
@@ -40,9 +40,9 @@ static pe_status read_words(const pe_request *request, char *out, size_t *bytes,
                        "the catalogue takes q once and nothing else, as in /v1/models?q=llama, got "
                        "%.100s",
                        query);
-    if (request->query_bytes > WORDS_BYTES)
+    if (request->query.bytes > WORDS_BYTES)
         return pe_fail(why, PE_INVALID_PARAMETER, "q", "q must have at most %d bytes", WORDS_BYTES);
-    *bytes = request->query_bytes - 2;
+    *bytes = request->query.bytes - 2;
     memcpy(out, query + 2, *bytes);
     for (size_t i = 0; i < *bytes; i++)
         out[i] = out[i] == '+' ? ' ' : out[i];
@@ -70,7 +70,7 @@ static pe_outcome search(pe_request *request, pe_problem *why)
 pe_outcome pe_page_models(pe_request *request, pe_problem *why)
 {
     size_t files;
-    if (request->query_bytes == 0)
+    if (request->query.bytes == 0)
         return pe_page_document(request, why);
     (void)pe_catalogue_files(&files);
     PE_TRY(pe_admission_take(request, SEARCH_WORK * files, why));
@@ -139,7 +139,7 @@ pe_outcome pe_page_resolve(pe_request *request, pe_problem *why)
                        "the body is no GGUF file, which begins with the bytes GGUF; a "
                        "configuration is sent as application/json");
     PE_TRY(pe_parameters_configuration(request, why));
-    if (request->query_bytes > 0)
+    if (request->query.bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query");
     PE_TRY(pe_admission_take(request, READ_WORK + request->body.bytes * 5 / 2, why));
     return pe_request_defer(request, large ? PE_JOB_HEAVY : PE_JOB_LIGHT, resolve);

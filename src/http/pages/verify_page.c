@@ -68,9 +68,9 @@ static pe_status read_form(pe_request *request, const char *more, pe_claim *out,
                                          pe_buffer_slice(&request->body), &form, why);
     PE_TRY(status);
     pe_buffer_add(&query, pe_buffer_slice(&form.query).text, form.query.bytes);
-    pe_buffer_format(&query, "%s%s%s", request->query,
-                     request->query_bytes > 0 && *more != '\0' ? "&" : "", more);
-    if (request->query_bytes == 0 && *more == '\0' && query.bytes > 0)
+    pe_buffer_format(&query, "%s%s%s", request->query.text,
+                     request->query.bytes > 0 && *more != '\0' ? "&" : "", more);
+    if (request->query.bytes == 0 && *more == '\0' && query.bytes > 0)
         query.bytes--; /* the last '&' */
     status = take_gguf(&form, pe_buffer_slice(&query), &limits, &made, why);
     if (status == PE_OK && form.tensors.data == NULL)
@@ -169,8 +169,8 @@ static pe_status read_claim(void *context, const char *more, pe_claim *out, pe_p
                        most, (unsigned long long)request->body_max);
     if (request->json_body)
         return read_json(request, more, out, why);
-    pe_buffer_format(&query, "%s%s%s", request->query,
-                     request->query_bytes > 0 && *more != '\0' ? "&" : "", more);
+    pe_buffer_format(&query, "%s%s%s", request->query.text,
+                     request->query.bytes > 0 && *more != '\0' ? "&" : "", more);
     const pe_status status =
         query.failed ? pe_fail_memory(why)
                      : read_tensors(request, &parameters, pe_buffer_slice(&query), 0, out, why);
@@ -401,8 +401,8 @@ static bool begin(pe_request *request)
         pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) ||
         pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, &why) != PE_OK ||
         request->json_body ||
-        read_tensors(request, &parameters, (pe_slice){request->query, request->query_bytes},
-                     length - request->body.bytes, &claim, &why) != PE_OK)
+        read_tensors(request, &parameters, request->query, length - request->body.bytes, &claim,
+                     &why) != PE_OK)
         return false;
     pe_status status = pe_arriving_begin(&claim, pe_buffer_slice(&request->body), &skip,
                                          set(request, &of), &arriving, &why);

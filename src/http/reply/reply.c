@@ -104,11 +104,10 @@ static const char *draw_problem(const pe_request *request, const pe_problem *pro
     const pe_format *format = NULL;
     pe_figure_options options;
     const char *accept = request->header[PE_HEADER_ACCEPT];
-    const pe_slice query = {request->query, request->query_bytes};
     pe_buffer sentence = {0};
     if (request->resource == NULL || request->method == PE_METHOD_POST ||
         (accept != NULL && strstr(accept, PROBLEM_TYPE) != NULL) || is_brief(problem->status) ||
-        !pe_query_figure_peek(query, &format, &options))
+        !pe_query_figure_peek(request->query, &format, &options))
         return NULL;
     if (format == NULL && pe_format_negotiate(accept, NULL, NULL, &format, &none) != PE_OK)
         return NULL;

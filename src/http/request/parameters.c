@@ -180,25 +180,22 @@ pe_status pe_parameters_find(pe_request *request, pe_body_types types, pe_reques
     *out = (pe_request_parameters){
         .resource = request->resource,
         .name = request->path_name,
-        .name_bytes = request->path_name_bytes,
         .query = request->query,
-        .query_bytes = request->query_bytes,
     };
     if (request->method != PE_METHOD_POST)
         return PE_OK;
     if (types == PE_BODY_JSON && is_form(request))
         PE_TRY(unwrap(request, types, why));
     if (types == PE_BODY_JSON && (is_query(request) || is_form(request))) {
-        if (request->query_bytes > 0)
+        if (request->query.bytes > 0)
             return pe_fail(why, PE_MALFORMED_REQUEST, "",
                            "parameters belong either in the body or in the query, not in both");
-        out->query = request->body.data;
-        out->query_bytes = request->body.bytes;
+        out->query = pe_buffer_slice(&request->body);
         return PE_OK;
     }
     PE_TRY(check_type(request, types, &out->media_type, why));
     request->json_body = strcmp(out->media_type, JSON) == 0;
-    if (request->json_body && request->query_bytes > 0)
+    if (request->json_body && request->query.bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "parameters belong either in the JSON body or in the query, not in both");
     out->body = &request->body;

@@ -8,10 +8,8 @@
 /** Where the parameters of a request for numbers are. NULL header fields are absent. */
 typedef struct pe_request_parameters {
     const pe_resource *resource;
-    const char *name; /* of the path, name_bytes of it: 0 where the resource has none */
-    size_t name_bytes;
-    const char *query;
-    size_t query_bytes;
+    pe_slice name; /* of the path; no bytes where the resource has none */
+    pe_slice query;
     pe_buffer *body;        /* NULL: the query alone. Whoever reads it takes it. */
     const char *media_type; /* of the body; NULL: JSON */
     const char *shape, *dtype;

@@ -61,8 +61,7 @@ void pe_target_split(pe_request *request)
         i += decode ? 2 : 0;
     }
     out[used] = '\0';
-    request->query = path + bytes + (path[bytes] == '?' ? 1 : 0);
-    request->query_bytes = strlen(request->query);
+    request->query = pe_slice_of(path + bytes + (path[bytes] == '?' ? 1 : 0));
 }
 
 void pe_target_read_method(pe_request *request, const char *method)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/slice.h"
 #include "base/status.h"
 #include "base/yield.h"
 #include "http/connection/watchdog.h"
@@ -119,8 +120,7 @@ typedef struct pe_request {
     char *target; /* as sent; owned, NUL-terminated */
     size_t target_bytes, target_capacity;
     char path[PE_PATH_MAX]; /* unreserved characters decoded, without the query */
-    const char *query;      /* in target; "" when there is none */
-    size_t query_bytes;
+    pe_slice query;         /* in target, so NUL-terminated; "" when there is none */
 
     const char *header[PE_HEADERS]; /* NULL when absent */
     char *joined[PE_HEADERS];       /* owned: fields that came several times */
@@ -153,9 +153,8 @@ typedef struct pe_request {
     const struct pe_route *route;
     unsigned route_number; /* 0: none; see pe_route_template */
     const struct pe_resource *resource;
-    const char *path_name; /* in path: what stands at {name} of the resource's */
-    size_t path_name_bytes;
-    size_t step; /* of the resource's story, http/answer/answer.c */
+    pe_slice path_name; /* in path: what stands at {name} of the resource's */
+    size_t step;        /* of the resource's story, http/answer/answer.c */
     struct pe_representation *representation;
     /** Of what is asked for: estimated once the parameters have been read, `computing` and `coding`
      * set once it is planned. Zeros for what is stored or not computed. */
