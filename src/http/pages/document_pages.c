@@ -134,47 +134,33 @@ typedef struct filling {
     form_key key;
 } filling;
 
-static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why);
-
-/* A form with a reference, made where it is absent. */
-static pe_status make_form(const filling *of, pe_coding coding, pe_cache_entry **out,
-                           pe_problem *why)
-{
-    filling one = *of;
-    one.key.coding = coding;
-    const pe_cache_request request = {&one.key, sizeof one.key, fill, &one, 0};
-    return pe_cache_get(of->service->documents, &request, out, NULL, why);
-}
-
-/* A coded form is made of the plain one. */
+/* A coded form is made of the plain bytes. */
 static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     const filling *of = context;
     const document *page = of->key.page;
-    const bool coded = of->key.coding != PE_CODING_IDENTITY,
-               constant = !coded && page->text != NULL;
-    pe_cache_entry *entry = NULL;
-    pe_status status = PE_OK;
     kept *one = calloc(1, sizeof *one);
     if (one == NULL)
         return pe_fail_memory(why);
-    if (coded && (status = make_form(of, PE_CODING_IDENTITY, &entry, why)) == PE_OK) {
-        const kept *plain = pe_cache_entry_value(entry);
-        status = pe_coding_apply((pe_coding)of->key.coding, plain->form.data, plain->form.bytes,
-                                 &one->made, why);
-        pe_cache_entry_unref(entry);
-    } else if (!coded && !constant) {
-        status = page->write(of->service, &one->made, why);
-    }
+    pe_status status = page->text == NULL ? page->write(of->service, &one->made, why) : PE_OK;
     if (status == PE_OK && one->made.failed)
         status = pe_fail_memory(why);
+    pe_buffer_fit(&one->made);
+    one->form.data = page->text != NULL ? page->text : one->made.data;
+    one->form.bytes = page->text != NULL ? strlen(page->text) : one->made.bytes;
+    if (status == PE_OK && of->key.coding != PE_CODING_IDENTITY) {
+        pe_buffer coded = {0};
+        status = pe_coding_apply((pe_coding)of->key.coding, one->form.data, one->form.bytes, &coded,
+                                 why);
+        pe_buffer_free(&one->made);
+        one->made = coded;
+        one->form.data = coded.data;
+        one->form.bytes = coded.bytes;
+    }
     if (status != PE_OK) {
         free_kept(one);
         return status;
     }
-    pe_buffer_fit(&one->made);
-    one->form.data = constant ? page->text : one->made.data;
-    one->form.bytes = constant ? strlen(page->text) : one->made.bytes;
     if (one->form.data != NULL)
         pe_etag_make(one->form.data, one->form.bytes, one->form.etag);
     *value = one;
@@ -229,15 +215,17 @@ static pe_outcome reply_document(pe_request *request, bool make, pe_problem *why
     const pe_coding codings[] = {coding_of(request), PE_CODING_IDENTITY};
     const document *page = find(request);
     filling of = {request->service, {request->edition, page, 0}};
+    const pe_cache_request wanted = {&of.key, sizeof of.key, fill, &of, 0};
+    pe_cache *cache = request->service->documents;
     pe_cache_entry *entry = NULL;
     const kept *one = NULL;
     for (size_t c = 0; c < PE_LEN(codings) && (one == NULL || one->form.data == NULL); c++) {
         pe_cache_entry_unref(entry);
         of.key.coding = codings[c];
-        if (!make)
-            entry = pe_cache_peek(request->service->documents, &of.key, sizeof of.key);
-        else if (make_form(&of, codings[c], &entry, why) != PE_OK)
-            return why->status;
+        if (make)
+            PE_TRY(pe_cache_get(cache, &wanted, &entry, NULL, why));
+        else
+            entry = pe_cache_peek(cache, &of.key, sizeof of.key);
         if (entry == NULL)
             return pe_request_defer(request, PE_JOB_HEAVY, make_document);
         one = pe_cache_entry_value(entry);
@@ -276,9 +264,17 @@ static const char content_policy[] =
     "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors *";
 
-static pe_outcome reply(pe_request *request, const pe_explorer_file *file, const char *vary,
-                        const char *cache_control)
+static pe_outcome reply_file(pe_request *request, const char *path, const char *vary,
+                             const char *cache_control, pe_problem *why)
 {
+    size_t i = 0;
+    while (i < pe_explorer_length && strcmp(pe_explorer_files[i].path, path) != 0)
+        i++;
+    if (i == pe_explorer_length)
+        return pe_fail(why, PE_NOT_FOUND, "",
+                       "%.200s is no file of this release's page; loading the page anew helps",
+                       path);
+    const pe_explorer_file *file = &pe_explorer_files[i];
     const pe_coding best = coding_of(request);
     const pe_coding coding = file->forms[best].data != NULL ? best : PE_CODING_IDENTITY;
     return reply_form(request, &file->forms[coding], coding, NULL,
@@ -298,19 +294,8 @@ static bool browses(const pe_request *request)
 
 pe_outcome pe_page_front(pe_request *request, pe_problem *why)
 {
-    if (!browses(request))
-        return pe_page_document(request, why);
-    return reply(request, &pe_explorer_files[0], "Accept, Accept-Encoding", "no-cache");
-}
-
-static pe_outcome reply_file(pe_request *request, const char *path, const char *vary,
-                             const char *cache_control, pe_problem *why)
-{
-    for (size_t i = 1; i < pe_explorer_length; i++)
-        if (strcmp(pe_explorer_files[i].path, path) == 0)
-            return reply(request, &pe_explorer_files[i], vary, cache_control);
-    return pe_fail(why, PE_NOT_FOUND, "",
-                   "%.200s is no file of this release's page; loading the page anew helps", path);
+    return browses(request) ? reply_file(request, "/", "Accept, Accept-Encoding", "no-cache", why)
+                            : pe_page_document(request, why);
 }
 
 pe_outcome pe_page_docs(pe_request *request, pe_problem *why)
