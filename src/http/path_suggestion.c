@@ -52,13 +52,13 @@ static bool add_family(const paths *of, size_t bytes, const char *before, pe_buf
     return found > 0;
 }
 
-static bool is_known(const paths *of, const char *path)
+/* The known path that these bytes are, or NULL. */
+static const char *find(const paths *of, const char *path, size_t bytes)
 {
-    const size_t bytes = strcspn(path, " ");
     for (size_t i = 0; i < of->n; i++)
         if (strncmp(of->known[i], path, bytes) == 0 && of->known[i][bytes] == '\0')
-            return true;
-    return false;
+            return of->known[i];
+    return NULL;
 }
 
 static bool is_word(const char *word, const char *text, size_t bytes)
@@ -127,7 +127,7 @@ static bool add_value(const paths *of, pe_buffer *out)
     for (size_t r = 0; pe_registry[r] != NULL; r++)
         for (size_t i = 0; (row = pe_params_at(pe_registry[r]->param_sets, i)) != NULL; i++) {
             const unsigned fit = fits(of, pe_registry[r], row);
-            if (fit > most && is_known(of, pe_registry[r]->path)) {
+            if (fit > most && find(of, pe_registry[r]->path, strlen(pe_registry[r]->path))) {
                 most = fit;
                 best = pe_registry[r];
                 of_best = row;
@@ -145,11 +145,8 @@ static bool add_value(const paths *of, pe_buffer *out)
 /* Without the slashes at its end, or what a proxy or another version put before it. */
 static const char *find_within(const paths *of)
 {
-    const char *api = strstr(of->path, "/v1/");
-    for (size_t i = 0; i < of->n; i++)
-        if (strlen(of->known[i]) == of->bytes && strncmp(of->known[i], of->path, of->bytes) == 0)
-            return of->known[i];
-    return api != NULL && api != of->path && is_known(of, api) ? api : NULL;
+    const char *api = strstr(of->path, "/v1/"), *same = find(of, of->path, of->bytes);
+    return same != NULL || api == NULL ? same : find(of, api, strlen(api));
 }
 
 /* The nearest one, where the path names no family, or that of it. */
@@ -179,7 +176,7 @@ void pe_path_suggestion_add(const char *path, const char *const *known, size_t n
     for (size_t w = 0; w < PE_LEN(words) && meant == NULL; w++)
         for (size_t i = 0; words[w].words[i] != NULL; i++)
             if (is_word(words[w].words[i], path + of.last, of.bytes - of.last) &&
-                is_known(&of, words[w].meant))
+                find(&of, words[w].meant, strcspn(words[w].meant, " ")) != NULL)
                 meant = words[w].meant;
     if (meant == NULL && add_parts(&of, out))
         return;
@@ -187,17 +184,15 @@ void pe_path_suggestion_add(const char *path, const char *const *known, size_t n
         meant = find_near(&of);
     if (meant == NULL && add_family(&of, of.bytes, "did you mean one of ", out))
         return;
-    if (meant == NULL) {
-        /* The longest one that the path goes on from: /v1/verify for /v1/verify/rope. */
-        const char *longest = NULL;
-        for (size_t i = 0; i < of.n; i++) {
-            const size_t bytes = strlen(of.known[i]);
-            if (bytes > 3 && strncasecmp(of.known[i], of.path, bytes) == 0 &&
-                strchr("/-_.", of.path[bytes]) != NULL &&
-                (longest == NULL || bytes > strlen(longest)))
-                longest = of.known[i];
+    /* The longest one that the path goes on from: /v1/verify for /v1/verify/rope. */
+    const bool named = meant != NULL;
+    for (size_t i = 0, most = 3; i < n && !named; i++) {
+        const size_t bytes = strlen(known[i]);
+        if (bytes > most && strncasecmp(known[i], path, bytes) == 0 &&
+            strchr("/-_.", path[bytes]) != NULL) {
+            meant = known[i];
+            most = bytes;
         }
-        meant = longest;
     }
     const pe_format *format = meant != NULL ? pe_format_by_extension(path) : NULL;
     const bool other = format != NULL && strcmp(format->name, "json") != 0; /* than the default */

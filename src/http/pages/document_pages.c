@@ -206,12 +206,13 @@ static pe_outcome reply_form(pe_request *request, const pe_document_form *chosen
     return outcome;
 }
 
-static pe_step make_document;
-
 /* The form in the coding that is liked best, or the plain one where that is not worth it and has no
- * bytes. no-cache: clients store it, but ask about it each time, since a new release may change it. */
-static pe_outcome reply_document(pe_request *request, bool make, pe_problem *why)
+ * bytes. What is made is for all who will ask, so that it is on no client's meter, and does not end
+ * where this one leaves. no-cache: clients store it, but ask about it each time, since a new release
+ * may change it. */
+pe_outcome pe_page_document(pe_request *request, pe_problem *why)
 {
+    const bool make = pe_request_has_turn(request, PE_JOB_HEAVY);
     const pe_coding codings[] = {coding_of(request), PE_CODING_IDENTITY};
     const document *page = find(request);
     filling of = {request->service, {request->edition, page, 0}};
@@ -219,6 +220,10 @@ static pe_outcome reply_document(pe_request *request, bool make, pe_problem *why
     pe_cache *cache = request->service->documents;
     pe_cache_entry *entry = NULL;
     const kept *one = NULL;
+    if (make) {
+        pe_meter_end();
+        pe_thread_computes();
+    }
     for (size_t c = 0; c < PE_LEN(codings) && (one == NULL || one->form.data == NULL); c++) {
         pe_cache_entry_unref(entry);
         of.key.coding = codings[c];
@@ -227,7 +232,7 @@ static pe_outcome reply_document(pe_request *request, bool make, pe_problem *why
         else
             entry = pe_cache_peek(cache, &of.key, sizeof of.key);
         if (entry == NULL)
-            return pe_request_defer(request, PE_JOB_HEAVY, make_document);
+            return pe_request_defer(request, PE_JOB_HEAVY, pe_page_document);
         one = pe_cache_entry_value(entry);
     }
     return reply_form(request, &one->form, (pe_coding)of.key.coding, entry,
@@ -236,20 +241,6 @@ static pe_outcome reply_document(pe_request *request, bool make, pe_problem *why
                           .vary = page->shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
                           .cache_control = "no-cache",
                       });
-}
-
-/* What is made is for all who will ask, so that it is on no client's meter, and does not end where
- * this one leaves. */
-static pe_outcome make_document(pe_request *request, pe_problem *why)
-{
-    pe_meter_end();
-    pe_thread_computes();
-    return reply_document(request, true, why);
-}
-
-pe_outcome pe_page_document(pe_request *request, pe_problem *why)
-{
-    return reply_document(request, false, why);
 }
 
 /* ---- the page, and its files ---- */
