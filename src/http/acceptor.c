@@ -54,7 +54,7 @@ struct pe_acceptor {
 /* Opened by the library, ever. */
 static uint64_t opened(const pe_acceptor *acceptor)
 {
-    return atomic_load_explicit(&acceptor->service->counters.connections, memory_order_relaxed);
+    return pe_count_of(&acceptor->service->counters.connections);
 }
 
 /* Handed to the library, and not open yet. */

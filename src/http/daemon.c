@@ -180,6 +180,7 @@ static void on_connection(void *context, struct MHD_Connection *mhd, void **sock
 {
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         pe_service *service = context;
+        pe_thread_computes();
         *socket_context = open_connection(service, mhd);
         if (*socket_context == NULL)
             pe_inlet_shut(socket_of(mhd));

@@ -175,6 +175,7 @@ static void *warm_up(void *context)
     pe_server *server = context;
     pe_service *service = &server->service;
     const pe_setting_list *list = &service->settings->warm;
+    pe_thread_computes();
     for (size_t i = 0; i < list->n && !atomic_load(&service->draining); i++) {
         pe_problem why;
         if (pe_precompute(service, list->item[i], true, &why) != PE_OK)

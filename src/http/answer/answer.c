@@ -14,7 +14,6 @@
 #include "http/request/body.h"
 #include "http/request/parameters.h"
 #include "http/request/tally.h"
-#include "http/workers/pool.h"
 #include "plan/resource.h"
 
 /* Where parsing a body takes about a millisecond. */
@@ -392,7 +391,6 @@ static pe_outcome render(pe_request *request, pe_problem *why)
     const pe_representation *representation = request->representation;
     if (work_left(request) > PE_HEAVY_WORK && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
-    pe_thread_computes();
     pe_admission_spend(request, work_left(request));
     const bool cacheable = !is_part(request) && pe_cached_response_fits(representation);
     const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;

@@ -86,7 +86,7 @@ static void note(pe_body_stream *body, pe_status status, size_t got, const pe_pr
     if (status != PE_OK && body->begun && body->request->meter.ended != PE_OVERLOADED)
         PE_LOG(PE_LOG_ERROR, "stream", PE_TEXT("detail", why->detail));
     if (status == PE_OK)
-        atomic_fetch_add_explicit(&body->service->counters.stream_bytes, got, memory_order_relaxed);
+        pe_count_add(&body->service->counters.stream_bytes, got);
 }
 
 /* Make the next block and hold it: coded, of bytes of a known length or, where there is less text
@@ -101,7 +101,6 @@ static void make_block(pe_body_stream *body, pe_problem *why)
                                                                    : TEXT_BYTES;
     size_t got = 0;
     pe_status status;
-    pe_thread_computes();
     pe_budget_go_on(body->begun);
     if (body->coder != NULL) {
         status = pe_coder_read(body->coder, &body->block, &got, why);
@@ -161,7 +160,6 @@ static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
 {
     pe_problem why;
     size_t got = 0;
-    pe_thread_computes();
     const int64_t start = pe_clock(), allowed = body->request->meter.nanoseconds_max;
     const size_t most = bytes < body->pace.most ? bytes : body->pace.most;
     pe_budget_go_on(true);

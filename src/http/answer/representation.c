@@ -13,7 +13,6 @@
 #include "formats/negotiate.h"
 #include "http/answer/coder.h"
 #include "http/answer/pace.h"
-#include "http/workers/pool.h"
 #include "plan/price.h"
 
 /*
@@ -188,7 +187,6 @@ pe_status pe_representation_make(pe_service *service, const pe_request_parameter
         return pe_fail_memory(why);
     representation->service = service;
     representation->resource = parameters->resource;
-    pe_thread_computes(); /* a model's values are checked with MPFR */
     pe_status status = read_query(representation, parameters, why);
     if (status == PE_OK && parameters->name.bytes > 0)
         status = pe_query_set_name(&representation->query, parameters->name, why);
@@ -203,7 +201,6 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
                                  pe_problem *why)
 {
     pe_service *service = representation->service;
-    pe_thread_computes();
     PE_TRY(pe_query_plan(&representation->query, service->tables, &service->limits,
                          &representation->plan, why));
     representation->planned = true;

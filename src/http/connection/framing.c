@@ -278,14 +278,12 @@ static pe_status read_value(reader *r, field which, pe_slice value)
             header->expect = header->at;
             return PE_OK;
         }
-        hide_name(r, header->at);
-        return PE_OK;
+        break;
     case COOKIE:
-        hide_name(r, header->at);
-        return PE_OK;
     case FIELDS:
         break;
     }
+    hide_name(r, header->at);
     return PE_OK;
 }
 

@@ -220,10 +220,8 @@ pe_outcome pe_page_document(pe_request *request, pe_problem *why)
     pe_cache *cache = request->service->documents;
     pe_cache_entry *entry = NULL;
     const kept *one = NULL;
-    if (make) {
+    if (make)
         pe_meter_end();
-        pe_thread_computes();
-    }
     for (size_t c = 0; c < PE_LEN(codings) && (one == NULL || one->form.data == NULL); c++) {
         pe_cache_entry_unref(entry);
         of.key.coding = codings[c];

@@ -116,11 +116,6 @@ static void histogram(const scrape *from, const metric_row *row, const char *lab
     whole(from, row, "_count", labels, all);
 }
 
-static uint64_t load(const atomic_uint_fast64_t *counter)
-{
-    return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
 static const void *at(const void *what, size_t offset)
 {
     return (const char *)what + offset;
@@ -131,7 +126,7 @@ static const void *at(const void *what, size_t offset)
 /* from: offset in pe_counters of a counter */
 static void read_counter(const scrape *from, const metric_row *row)
 {
-    count(from, row, row->labels, load(at(&from->service->counters, row->from)));
+    count(from, row, row->labels, pe_count_of(at(&from->service->counters, row->from)));
 }
 
 /* from: offset in pe_counters of a histogram */
@@ -140,8 +135,8 @@ static void read_histogram(const scrape *from, const metric_row *row)
     const pe_histogram *counted = at(&from->service->counters, row->from);
     uint64_t bucket[PE_HISTOGRAM_BOUNDS + 1];
     for (size_t b = 0; b < PE_LEN(bucket); b++)
-        bucket[b] = load(&counted->bucket[b]);
-    histogram(from, row, row->labels, bucket, load(&counted->nanoseconds));
+        bucket[b] = pe_count_of(&counted->bucket[b]);
+    histogram(from, row, row->labels, bucket, pe_count_of(&counted->nanoseconds));
 }
 
 #define UNKNOWN UINT64_MAX
@@ -229,7 +224,7 @@ static void read_problems(const scrape *from, const metric_row *row)
     char labels[64];
     for (unsigned status = PE_OK + 1; status < PE_STATUSES; status++) {
         snprintf(labels, sizeof labels, "reason=\"%s\"", pe_status_code_text((pe_status)status));
-        count(from, row, labels, load(&from->service->counters.problems[status]));
+        count(from, row, labels, pe_count_of(&from->service->counters.problems[status]));
     }
 }
 
@@ -426,8 +421,8 @@ void pe_metrics_judge(pe_service *service, pe_invariants *invariants)
     take(service, &from);
     const pe_sight sight = {.now = (double)pe_clock() / PE_NANOSECONDS_PER_SECOND,
                             .cpu = from.cpu_seconds,
-                            .events = from.requests + load(&service->counters.connections) +
-                                      load(&service->edition),
+                            .events = from.requests + pe_count_of(&service->counters.connections) +
+                                      pe_count_of(&service->edition),
                             .active = from.active + atomic_load(&service->warming),
                             .other = from.held.other};
     const pe_broken broken = pe_invariants_judge(invariants, &sight);

@@ -11,7 +11,6 @@
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/request/parameters.h"
-#include "http/workers/pool.h"
 
 /* Where parsing takes long. */
 #define HEAVY_BODY_BYTES 32768
@@ -59,7 +58,6 @@ static pe_outcome search(pe_request *request, pe_problem *why)
     char words[WORDS_BYTES];
     size_t bytes;
     pe_buffer content = {0};
-    pe_thread_computes();
     pe_status status = read_words(request, words, &bytes, why);
     if (status == PE_OK)
         status = pe_model_json_catalogue((pe_slice){words, bytes}, &content, why);
@@ -102,7 +100,6 @@ pe_outcome pe_page_model(pe_request *request, pe_problem *why)
     char location[PE_PATH_MAX];
     pe_buffer content = {0};
     const pe_catalogue_file *file;
-    pe_thread_computes();
     PE_TRY(find(request, &file, why));
     PE_TRY(pe_admission_take(request, SHOW_WORK, why));
     const pe_status status = pe_model_json_file(file, &content, why);
@@ -120,7 +117,6 @@ static pe_outcome resolve(pe_request *request, pe_problem *why)
 {
     pe_buffer content = {0};
     pe_model *model;
-    pe_thread_computes();
     PE_TRY(pe_model_json_resolve(pe_buffer_slice(&request->body),
                                  request->service->read_limits.max_depth, &model, why));
     pe_model_json(model, &content);

@@ -7,7 +7,6 @@
 #include "http/reply/etag.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
-#include "http/workers/pool.h"
 #include "packs/pack.h"
 #include "text/json_write.h"
 
@@ -20,7 +19,6 @@ static pe_outcome list(pe_request *request, pe_problem *why)
     pe_buffer out = {0};
     pe_status status = PE_OK;
     const pe_pack_recipe *recipes = pe_pack_recipes(&n);
-    pe_thread_computes();
     pe_buffer_str(&out, "{");
     pe_json_write_open(&out, "packs", "[");
     for (size_t i = 0; i < n && status == PE_OK; i++) {
@@ -92,7 +90,6 @@ static pe_outcome one(pe_request *request, pe_problem *why)
     const char *wanted;
     const pe_pack_recipe *recipe;
     const pe_service *service = request->service;
-    pe_thread_computes();
     PE_TRY(find(request, &recipe, &wanted, why));
     PE_TRY(pe_pack_make(recipe, service->tables, &service->limits, &pack, why));
     const pe_outcome outcome =

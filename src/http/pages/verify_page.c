@@ -16,7 +16,6 @@
 #include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/request/parameters.h"
-#include "http/workers/pool.h"
 #include "models/catalogue/catalogue.h"
 #include "plan/plan.h"
 #include "verify/arriving.h"
@@ -438,7 +437,6 @@ void pe_page_verify_part(pe_request *request)
 {
     pe_problem why;
     request->part_at = 0;
-    pe_thread_computes();
     if (request->parts == NULL && !begin(request))
         return;
     if (compare_rows(request, &why) != PE_OK)
@@ -535,7 +533,6 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
     answer made = {0};
     if (!pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_page_verify);
-    pe_thread_computes();
     if (request->parts != NULL)
         return reply_arrived(request, why);
     if (read_claim(request, "", &claim, why) != PE_OK) {

@@ -233,7 +233,7 @@ void pe_admission_allow(pe_request *request)
 
 void pe_admission_spend(pe_request *request, uint64_t work)
 {
-    atomic_fetch_add_explicit(&request->service->counters.work, work, memory_order_relaxed);
+    pe_count_add(&request->service->counters.work, work);
     request->client.spent += work;
 }
 

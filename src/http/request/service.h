@@ -96,10 +96,18 @@ typedef struct pe_service {
     atomic_size_t large_blocks; /* bytes of streams' large blocks */
 } pe_service;
 
-/** Add one to a counter. */
+/** Add to a counter, and read one. */
+static inline void pe_count_add(atomic_uint_fast64_t *counter, uint64_t n)
+{
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
 static inline void pe_service_count(atomic_uint_fast64_t *counter)
 {
-    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+    pe_count_add(counter, 1);
+}
+static inline uint64_t pe_count_of(const atomic_uint_fast64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
 #endif

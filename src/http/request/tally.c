@@ -55,16 +55,6 @@ static unsigned cell_of_thread(void)
     return my_cell - 1;
 }
 
-static uint64_t load(const atomic_uint_fast64_t *counter)
-{
-    return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
-static void add(atomic_uint_fast64_t *counter, uint64_t n)
-{
-    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
-}
-
 /* ---- begin and end ---- */
 
 static size_t slots(unsigned routes)
@@ -116,14 +106,14 @@ void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned statu
     const uint64_t sent =
         request->reply_bytes != UINT64_MAX ? request->reply_bytes : request->bytes_streamed;
     if (request->method != PE_METHOD_HEAD)
-        add(&mine->sent, sent);
+        pe_count_add(&mine->sent, sent);
     if (request->body_arrived > 0)
-        add(&mine->received, request->body_arrived);
+        pe_count_add(&mine->received, request->body_arrived);
 }
 
 void pe_tally_cache_hit(pe_tally *tally)
 {
-    add(&tally->thread[cell_of_thread()].cache_hits, 1);
+    pe_count_add(&tally->thread[cell_of_thread()].cache_hits, 1);
 }
 
 /* ---- reading ---- */
@@ -132,7 +122,7 @@ uint64_t pe_tally_cache_hits(const pe_tally *tally)
 {
     uint64_t all = 0;
     for (size_t c = 0; c < CELLS; c++)
-        all += load(&tally->thread[c].cache_hits);
+        all += pe_count_of(&tally->thread[c].cache_hits);
     return all;
 }
 
@@ -149,10 +139,10 @@ void pe_tally_each(const pe_tally *tally, void (*visit)(void *context, const pe_
         for (size_t n = 0; n < CELLS; n++) {
             const cell *one = &all->cell[n];
             for (size_t b = 0; b < PE_LEN(sum.bucket); b++)
-                sum.bucket[b] += load(&one->took.bucket[b]);
-            sum.nanoseconds += load(&one->took.nanoseconds);
-            sum.sent += load(&one->sent);
-            sum.received += load(&one->received);
+                sum.bucket[b] += pe_count_of(&one->took.bucket[b]);
+            sum.nanoseconds += pe_count_of(&one->took.nanoseconds);
+            sum.sent += pe_count_of(&one->sent);
+            sum.received += pe_count_of(&one->received);
         }
         visit(context, &sum);
     }

@@ -236,6 +236,7 @@ static void *work(void *context)
 {
     worker *self = context;
     pe_pool *pool = self->pool;
+    pe_thread_computes();
     if (!self->light_only)
         (void)pe_yield_set(&self->ways);
     pthread_mutex_lock(&pool->lock);

@@ -55,10 +55,8 @@ void pe_pool_end(pe_pool *pool);
 /** Ends the pool first when nobody has. No other thread uses it any more. Accepts NULL. */
 void pe_pool_free(pe_pool *pool);
 
-/**
- * Have this thread release, when it ends, what MPFR keeps for each thread (constants and memory).
- * Cheap and harmless to call again.   Threads  any.
- */
+/** Have this thread release, when it ends, what MPFR keeps for each thread (constants and memory).
+ * Workers and I/O threads do.   Cheap and harmless to call again. */
 void pe_thread_computes(void);
 
 #endif
