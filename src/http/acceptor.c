@@ -18,7 +18,7 @@
 #include "http/clients/clients.h"
 #include "http/connection/drain.h"
 #include "http/connection/watchdog.h"
-#include "http/reply/raw_reply.h"
+#include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/connection/client_address.h"
 
@@ -125,7 +125,7 @@ static void turn_away(pe_acceptor *acceptor, int fd, const pe_accepted *accepted
         close(fd);
         return;
     }
-    pe_raw_reply_to_unknown(service, (pe_raw_way){.socket = fd}, &why);
+    pe_reply_raw(service, (pe_raw_way){.socket = fd}, &why, NULL, false);
     pe_drain_take(service->drain, fd);
 }
 

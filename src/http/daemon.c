@@ -24,7 +24,6 @@
 #include "http/connection/tls.h"
 #include "http/flow.h"
 #include "http/reply/etag.h"
-#include "http/reply/raw_reply.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/request/body.h"
@@ -264,7 +263,7 @@ static pe_raw_way way_to(const connection *carrier)
 static void reply_late(void *context)
 {
     const connection *carrier = context;
-    pe_raw_reply_late(carrier->service, way_to(carrier));
+    pe_reply_raw_late(carrier->service, way_to(carrier));
 }
 
 /* Reply past the library, unless it has been done. */
@@ -273,8 +272,7 @@ static void reply_raw(pe_request *request, const pe_problem *why, bool head)
     if (!pe_watchdog_leave(request->service->watchdog, request->watch))
         return;
     request->reply.http_status = (unsigned)pe_status_http(why->status);
-    pe_raw_reply(request->service, way_to(connection_of(request->connection)), why,
-                 &(pe_raw_request){request->path, pe_request_id(request), head});
+    pe_reply_raw(request->service, way_to(connection_of(request->connection)), why, request, head);
 }
 
 /* The header has arrived. A reply that is queued now ends the connection, so only refusals are. */

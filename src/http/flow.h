@@ -24,7 +24,7 @@ void pe_flow_take_part(pe_request *request);
 pe_status pe_flow_admit(pe_request *request, pe_problem *why) PE_MUST_CHECK;
 
 /** The reply of a problem, made here for all requests that have come whole; what is refused before
- * that gets a raw reply (reply/raw_reply.h). */
+ * that gets pe_reply_raw. */
 void pe_flow_fail(pe_request *request, const pe_problem *why);
 
 #endif

@@ -33,7 +33,7 @@
 #include "http/pages/document_pages.h"
 #include "http/pages/pages.h"
 #include "http/reload.h"
-#include "http/reply/raw_reply.h"
+#include "http/reply/reply.h"
 #include "http/connection/client_address.h"
 #include "http/request/tally.h"
 #include "http/routes.h"
@@ -271,7 +271,7 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
 
 static void on_expired(void *context, int socket)
 {
-    pe_raw_reply_late(context, (pe_raw_way){.socket = socket});
+    pe_reply_raw_late(context, (pe_raw_way){.socket = socket});
 }
 
 /* What a refused client still sends is dropped up to twice the largest body, and at least this. */

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "api/documents.h"
 #include "api/query.h"
+#include "base/array.h"
 #include "cache/cache.h"
 #include "formats/negotiate.h"
 #include "http/request/admission.h"
@@ -123,16 +125,21 @@ static const char *draw_problem(const pe_request *request, const pe_problem *pro
     return out->bytes > 0 ? format->media_type : NULL;
 }
 
-void pe_reply_problem(pe_request *request, const pe_problem *problem)
+/* What the header of a reply says of its problem. */
+typedef struct problem_header {
+    char wait[24];
+    pe_field fields[10];
+} problem_header;
+
+/* range: Content-Range, where the range is the problem. */
+static const pe_field *tell_problem(const pe_problem *problem, const char *type, const char *range,
+                                    problem_header *out)
 {
     const pe_status status = problem->status;
-    pe_service_count(&request->service->counters.problems[status]);
-    char wait[24];
-    snprintf(wait, sizeof wait, "%" PRIu64, problem->retry_after);
-    pe_buffer content = {0};
-    const char *picture = draw_problem(request, problem, &content);
-    const char *type = picture != NULL ? picture : PROBLEM_TYPE;
-    const pe_field fields[] = {
+    const char *wait = status == PE_OVERLOADED ? RETRY_AFTER_SECONDS : out->wait;
+    const bool again = status == PE_OVERLOADED || status == PE_RATE_LIMITED;
+    snprintf(out->wait, sizeof out->wait, "%" PRIu64, problem->retry_after);
+    const pe_field fields[PE_LEN(out->fields)] = {
         {"Content-Type", type},
         {"X-Content-Type-Options", "nosniff"},
         {"Content-Security-Policy", pe_header_fields_policy(type)},
@@ -140,12 +147,21 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
         {"Allow", status == PE_METHOD_NOT_ALLOWED ? problem->allow : NULL},
         {"Accept-Post", status == PE_UNSUPPORTED_MEDIA_TYPE ? problem->allow : NULL},
         {"WWW-Authenticate", status == PE_UNAUTHORIZED ? problem->allow : NULL},
-        {"Retry-After", status == PE_RATE_LIMITED ? wait
-                        : status == PE_OVERLOADED ? RETRY_AFTER_SECONDS
-                                                  : NULL},
-        {"Content-Range", status == PE_RANGE_NOT_SATISFIABLE ? request->range.text : NULL},
-        {0},
+        {"Retry-After", again ? wait : NULL},
+        {"Content-Range", status == PE_RANGE_NOT_SATISFIABLE ? range : NULL},
     };
+    memcpy(out->fields, fields, sizeof fields);
+    return out->fields;
+}
+
+void pe_reply_problem(pe_request *request, const pe_problem *problem)
+{
+    problem_header header;
+    pe_buffer content = {0};
+    pe_service_count(&request->service->counters.problems[problem->status]);
+    const char *picture = draw_problem(request, problem, &content);
+    const pe_field *fields = tell_problem(problem, picture != NULL ? picture : PROBLEM_TYPE,
+                                          request->range.text, &header);
     if (picture == NULL) {
         pe_problem_json(problem, request->path, pe_request_id(request), request->json_body,
                         &content);
@@ -154,8 +170,67 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     if (content.failed)
         pe_buffer_free(&content);
     else
-        decide_content(request, (unsigned)pe_status_http(status), &content, fields);
+        decide_content(request, (unsigned)pe_status_http(problem->status), &content, fields);
 }
+
+/* ---- past the library ---- */
+
+static void write_fields(const pe_field *fields, pe_buffer *out)
+{
+    for (; fields->name != NULL; fields++)
+        if (fields->value != NULL && *fields->value != '\0')
+            pe_buffer_format(out, "%s: %s\r\n", fields->name, fields->value);
+}
+
+void pe_reply_raw(pe_service *service, pe_raw_way way, const pe_problem *problem,
+                  pe_request *request, bool head)
+{
+    char made[PE_REQUEST_ID_BYTES];
+    problem_header header;
+    pe_buffer content = {0}, message = {0};
+    const char *origin = service->settings->cors_origin;
+    pe_service_count(&service->counters.problems[problem->status]);
+    if (request == NULL)
+        pe_request_id_make(made);
+    const char *id = request != NULL ? pe_request_id(request) : made;
+    pe_problem_json(problem, request != NULL ? request->path : "", id, false, &content);
+    pe_buffer_format(&message, "HTTP/1.1 %d %s\r\nContent-Length: %zu\r\nConnection: close\r\n",
+                     pe_status_http(problem->status), pe_status_title(problem->status),
+                     content.bytes);
+    write_fields(tell_problem(problem, PROBLEM_TYPE, NULL, &header), &message);
+    write_fields(PE_FIELDS({"X-Request-Id", id}, {"Access-Control-Allow-Origin", origin},
+                           {"Access-Control-Expose-Headers",
+                            *origin != '\0' ? pe_header_fields_exposed : NULL}),
+                 &message);
+    pe_buffer_str(&message, "\r\n");
+    if (!head)
+        pe_buffer_add(&message, content.data, content.bytes);
+    /* Whether it arrives is the network's affair; the connection ends either way. */
+    if (!content.failed && !message.failed && way.session != NULL) {
+        (void)gnutls_record_send(way.session, message.data, message.bytes);
+        (void)gnutls_bye(way.session, GNUTLS_SHUT_WR);
+    } else if (!content.failed && !message.failed) {
+        (void)!send(way.socket, message.data, message.bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    shutdown(way.socket, SHUT_WR);
+    pe_buffer_free(&content);
+    pe_buffer_free(&message);
+}
+
+void pe_reply_raw_late(pe_service *service, pe_raw_way way)
+{
+    pe_problem why;
+    const pe_settings *settings = service->settings;
+    pe_service_count(&service->counters.timeouts);
+    pe_fail(&why, PE_TIMEOUT, "",
+            "the request did not arrive in time: header_deadline_ms is %lld, request_deadline_ms "
+            "%lld, and min_rate_bytes %lld a second",
+            (long long)settings->header_deadline_ms, (long long)settings->request_deadline_ms,
+            (long long)settings->min_rate_bytes);
+    pe_reply_raw(service, way, &why, NULL, false);
+}
+
+/* ---- documents ---- */
 
 pe_outcome pe_reply_content(pe_request *request, pe_status status, pe_buffer *content,
                             const pe_field *fields, pe_problem *why)

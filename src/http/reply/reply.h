@@ -3,6 +3,8 @@
 #ifndef PE_HTTP_REPLY_REPLY_H
 #define PE_HTTP_REPLY_REPLY_H
 
+#include <gnutls/gnutls.h>
+
 #include "http/reply/header_fields.h"
 
 struct pe_cache_entry;
@@ -15,6 +17,23 @@ struct pe_cache_entry;
 /** The problem as application/problem+json. http/flow.c alone calls it: whoever has a problem
  * returns its status with it. */
 void pe_reply_problem(pe_request *request, const pe_problem *problem);
+
+/** Where a reply goes past the library. */
+typedef struct pe_raw_way {
+    int socket;
+    gnutls_session_t session; /* of TLS, by the thread of its connection alone; NULL: plain */
+} pe_raw_way;
+
+/**
+ * Write a problem to the socket where the library cannot reply any more: in the middle of a body or
+ * of a header. Nothing more is sent there; the caller closes the connection.   request: NULL: nothing
+ * is known of it. head: the content is left out.   Threads  any; does not wait.
+ */
+void pe_reply_raw(pe_service *service, pe_raw_way way, const pe_problem *problem,
+                  pe_request *request, bool head);
+
+/** The same for a request that did not arrive in time. */
+void pe_reply_raw_late(pe_service *service, pe_raw_way way);
 
 /** 200 with a document; takes content's bytes. status: whether it could be written; *why holds its
  * problem.   Errors  that; OVERLOADED: the buffer has failed. */
