@@ -15,7 +15,6 @@
 #include "http/clients/keys.h"
 #include "http/connection/framing.h"
 #include "http/connection/inlet.h"
-#include "http/connection/proxy_header.h"
 #include "http/connection/client_address.h"
 
 /* ---- framing --------------------------------------------------------------------------------- */

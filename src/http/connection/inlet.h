@@ -37,7 +37,7 @@
 #include <gnutls/gnutls.h>
 
 #include "http/connection/framing.h"
-#include "http/connection/proxy_header.h"
+#include "http/connection/client_address.h"
 #include "http/connection/watchdog.h"
 
 /**

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "http/clients/clients.h"
 #include "http/clients/keys.h"
-#include "http/connection/proxy_header.h"
+#include "http/connection/client_address.h"
 
 /* ---- names ---- */
 
