@@ -20,13 +20,21 @@ pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_
                          pe_problem *why) PE_MUST_CHECK;
 void pe_stream_free(pe_stream *stream);
 
-/** Bytes of the whole representation; false when it is not known beforehand (nested JSON, CSV). */
-bool pe_stream_length(const pe_stream *stream, uint64_t *out);
-/** Upper bound, always known: what a cache may reckon with. */
-uint64_t pe_stream_length_max(const pe_stream *stream);
+/** What a stream comes to, which is known before it is read. */
+typedef struct pe_stream_facts {
+    uint64_t length;       /* bytes; UINT64_MAX: not known beforehand (nested JSON, CSV) */
+    uint64_t length_max;   /* an upper bound, always known: what a cache may reckon with */
+    uint64_t length_usual; /* about how many there will be, as its price reckons with */
+    size_t room; /* the longest text of a block; 0: no number becomes text. A reader with less room
+                  * gets a part, and the rest is held for the next read */
+    uint64_t reduced_work; /* of all that a reducer takes and makes, in units; 0: there is none */
+    uint64_t text_work;    /* of writing all numbers as text, where that is done */
+    bool
+        expensive; /* some numbers surely take long: each costs more than one of a plain table, many
+                     * can only be made at once, or the first byte needs all */
+} pe_stream_facts;
 
-/** About how many there will be, as its price reckons with; exact where that is known. */
-uint64_t pe_stream_length_usual(const pe_stream *stream);
+const pe_stream_facts *pe_stream_facts_of(const pe_stream *stream);
 
 /** The next bytes: up to `bytes` into out, fewer also before the end. *got == 0 at the end, and
  * while the stream reduces. */
@@ -42,10 +50,6 @@ pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why) PE
  * bytes need are not computed. */
 void pe_stream_limit(pe_stream *stream, uint64_t end);
 
-/** The longest text of a block. A reader with less room gets a part, and the rest is held for the
- * next read. */
-size_t pe_stream_room(const pe_stream *stream);
-
 /**
  * Continue near part / parts of all numbers, to take a sample. The bytes read there are those of
  * the representation, without literal text before the first number. Offsets and lengths mean
@@ -55,24 +59,11 @@ void pe_stream_sample(pe_stream *stream, size_t part, size_t parts);
 /** Stand before the first byte again, of which no part may be reduced. */
 void pe_stream_restart(pe_stream *stream);
 
-/** What all that a reducer takes and makes costs, in units of work; 0 where there is none. */
-uint64_t pe_stream_reduced_work(const pe_stream *stream);
-
-/** What writing all numbers as text costs, in units of work, where that is done. */
-uint64_t pe_stream_text_work(const pe_stream *stream);
-
 /** What the numbers of `bytes` bytes cost, in units of work, where they cost most. */
 uint64_t pe_stream_work(const pe_stream *stream, size_t bytes);
 
 /** What the numbers cost that have not been made yet, without a limit. */
 uint64_t pe_stream_work_left(const pe_stream *stream);
-
-/** Is some of it numbers as text? */
-bool pe_stream_is_text(const pe_stream *stream);
-
-/** Whether some numbers surely take long: each costs more than one of a plain table, many can only
- * be made at once, or the first byte needs all. */
-bool pe_stream_expensive(const pe_stream *stream);
 
 /** Seconds spent in fill and in encoding so far, for Server-Timing. */
 void pe_stream_times(const pe_stream *stream, double *compute, double *encode);

@@ -10,8 +10,6 @@
 /* Making a unit of so many elements takes tens of microseconds. */
 #define WIDE_ELEMENTS ((size_t)8 << 10)
 
-/* ---- bytes ---- */
-
 bool pe_stream_segment_length(const pe_stream *stream, size_t i, uint64_t *out)
 {
     const pe_segment *segment = &stream->segments.segment[i];
@@ -22,48 +20,6 @@ bool pe_stream_segment_length(const pe_stream *stream, size_t i, uint64_t *out)
     return true;
 }
 
-bool pe_stream_length(const pe_stream *stream, uint64_t *out)
-{
-    uint64_t sum = 0, length = 0;
-    for (size_t i = 0; i < stream->segments.n; i++) {
-        if (stream->segments.segment[i].late != NULL || /* no part of it can be made alone */
-            !pe_stream_segment_length(stream, i, &length))
-            return false;
-        sum += length;
-    }
-    *out = sum;
-    return true;
-}
-
-uint64_t pe_stream_length_max(const pe_stream *stream)
-{
-    uint64_t sum = stream->segments.reducer.bytes_max;
-    for (size_t i = 0; i < stream->segments.n; i++) {
-        const pe_encoder *encoder = stream->segments.segment[i].encoder;
-        uint64_t length = 0;
-        if (!pe_stream_segment_length(stream, i, &length) && encoder->length_max != NULL)
-            length = encoder->length_max(pe_stream_tensor(stream, i));
-        sum += length;
-    }
-    return sum;
-}
-
-uint64_t pe_stream_length_usual(const pe_stream *stream)
-{
-    uint64_t sum = stream->segments.reducer.bytes_max;
-    for (size_t i = 0; i < stream->segments.n; i++) {
-        const pe_tensor *tensor = pe_stream_tensor(stream, i);
-        uint64_t length = 0;
-        if (!pe_stream_segment_length(stream, i, &length) &&
-            stream->segments.segment[i].encoder != &pe_reduced_encode) /* brackets are few */
-            length = (uint64_t)tensor->elements * pe_number_text_usual(tensor->dtype);
-        sum += length;
-    }
-    return sum;
-}
-
-/* ---- room ---- */
-
 size_t pe_stream_text_max(const pe_stream *stream, size_t i)
 {
     const pe_encoder *encoder = stream->segments.segment[i].encoder;
@@ -73,21 +29,6 @@ size_t pe_stream_text_max(const pe_stream *stream, size_t i)
     const size_t most = pe_tensor_blocks_most(tensor);
     return encoder->block_max != NULL ? encoder->block_max(tensor, most)
                                       : most * pe_dtype_bytes(tensor->dtype);
-}
-
-size_t pe_stream_room(const pe_stream *stream)
-{
-    size_t most = (size_t)stream->segments.reducer.bytes_max;
-    for (size_t i = 0; i < stream->segments.n; i++) {
-        const size_t room = pe_stream_text_max(stream, i);
-        most = room > most ? room : most;
-    }
-    return most;
-}
-
-bool pe_stream_is_text(const pe_stream *stream)
-{
-    return pe_stream_room(stream) > 0;
 }
 
 /* ---- work ---- */
@@ -136,40 +77,53 @@ size_t pe_stream_number_work(const pe_stream *stream, size_t i)
     return pe_blocks_work(tensor->dtype, row) + of_row / row;
 }
 
-uint64_t pe_stream_text_work(const pe_stream *stream)
+/* ---- facts ---- */
+
+/* What segment i adds. A part of what is made late cannot be made alone, so that the length of the
+ * whole is as good as not known. */
+static void measure(const pe_stream *stream, size_t i, pe_stream_facts *facts)
 {
-    uint64_t work = 0;
-    for (size_t i = 0; i < stream->segments.n; i++) {
-        const uint64_t each = pe_stream_number_work(stream, i);
-        if (each > 0)
-            work = pe_price_plus(work, pe_price_times(pe_stream_tensor(stream, i)->elements, each));
-    }
-    return work;
+    const pe_segment *segment = &stream->segments.segment[i];
+    const pe_encoder *encoder = segment->encoder;
+    const pe_tensor *tensor = pe_stream_tensor(stream, i);
+    const bool reduced = encoder == &pe_reduced_encode;
+    uint64_t length = 0;
+    const bool known = pe_stream_segment_length(stream, i, &length);
+    facts->length =
+        known && segment->late == NULL ? pe_price_plus(facts->length, length) : UINT64_MAX;
+    facts->length_max += length;
+    facts->length_usual += length;
+    if (tensor == NULL)
+        return;
+    if (!known && encoder->length_max != NULL)
+        facts->length_max += encoder->length_max(tensor);
+    if (!known && !reduced) /* brackets are few */
+        facts->length_usual += (uint64_t)tensor->elements * pe_number_text_usual(tensor->dtype);
+    const size_t room = pe_stream_text_max(stream, i);
+    facts->room = room > facts->room ? room : facts->room;
+    const uint64_t each = pe_stream_number_work(stream, i);
+    facts->text_work = pe_price_plus(facts->text_work, pe_price_times(tensor->elements, each));
+    if (reduced)
+        facts->reduced_work = pe_price_plus(
+            facts->reduced_work,
+            pe_price_times(stream->segments.reducer.elements[segment->tensor], tensor->work));
+    const bool wide =
+        tensor->unit > WIDE_ELEMENTS && !pe_tensor_blocks_can_cut(stream->plan, tensor);
+    facts->expensive = facts->expensive || tensor->work > 1 || reduced || wide;
 }
 
-uint64_t pe_stream_reduced_work(const pe_stream *stream)
+void pe_stream_measure(pe_stream *stream)
 {
     const pe_reducer *reducer = &stream->segments.reducer;
-    if (reducer->release == NULL)
-        return 0;
-    uint64_t work = reducer->work;
-    for (size_t i = 0; i < stream->segments.n; i++) {
-        const pe_segment *segment = &stream->segments.segment[i];
-        if (segment->encoder == &pe_reduced_encode)
-            work = pe_price_plus(work, pe_price_times(reducer->elements[segment->tensor],
-                                                      pe_stream_tensor(stream, i)->work));
-    }
-    return work;
+    stream->facts = (pe_stream_facts){.length_max = reducer->bytes_max,
+                                      .length_usual = reducer->bytes_max,
+                                      .room = (size_t)reducer->bytes_max,
+                                      .reduced_work = reducer->work};
+    for (size_t i = 0; i < stream->segments.n; i++)
+        measure(stream, i, &stream->facts);
 }
 
-bool pe_stream_expensive(const pe_stream *stream)
+const pe_stream_facts *pe_stream_facts_of(const pe_stream *stream)
 {
-    for (size_t i = 0; i < stream->segments.n; i++) {
-        const pe_tensor *tensor = pe_stream_tensor(stream, i);
-        if (tensor != NULL &&
-            (tensor->work > 1 || stream->segments.segment[i].encoder == &pe_reduced_encode ||
-             (tensor->unit > WIDE_ELEMENTS && !pe_tensor_blocks_can_cut(stream->plan, tensor))))
-            return true;
-    }
-    return false;
+    return &stream->facts;
 }

@@ -38,6 +38,7 @@ pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_
         pe_stream_free(stream);
         return pe_fail_memory(why);
     }
+    pe_stream_measure(stream);
     pe_stream_enter(stream, 0, 0);
     *out = stream;
     return PE_OK;
@@ -102,9 +103,10 @@ static void enter_at(pe_stream *stream, size_t i, uint64_t offset)
 
 pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why)
 {
-    uint64_t total = 0, length = 0, left = offset;
+    const uint64_t total = stream->facts.length;
+    uint64_t length = 0, left = offset;
     size_t i = 0;
-    if (!pe_stream_length(stream, &total))
+    if (total == UINT64_MAX)
         return pe_fail(why, PE_INTERNAL, "", "a representation of unknown length has no offsets");
     if (offset > total)
         return pe_fail(why, PE_RANGE_NOT_SATISFIABLE, "", "offset %llu is past the end, %llu",

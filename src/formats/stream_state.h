@@ -15,6 +15,7 @@
  */
 struct pe_stream {
     const pe_plan *plan;
+    pe_stream_facts facts;
     pe_segments segments;
     size_t segment;          /* the one that is being read */
     pe_tensor_blocks blocks; /* of its tensor, if it is numbers */
@@ -38,6 +39,9 @@ bool pe_stream_segment_length(const pe_stream *stream, size_t i, uint64_t *out);
 
 /** The longest text of a block of segment i; 0 for literal text. */
 size_t pe_stream_text_max(const pe_stream *stream, size_t i);
+
+/** Sets stream->facts. The segments are there. */
+void pe_stream_measure(pe_stream *stream);
 
 /** What the text of a number of segment i costs beside the number; 0: it has none. */
 size_t pe_stream_number_work(const pe_stream *stream, size_t i);

@@ -41,11 +41,11 @@ static const char *const formats[] = {"json", "csv", "npy", "svg"};
 /* As http/answer reckons it. */
 static uint64_t price_of(const encoded *e, const pe_stream *stream)
 {
-    uint64_t work = pe_stream_reduced_work(stream);
+    uint64_t work = pe_stream_facts_of(stream)->reduced_work;
     if (work == 0)
         work = pe_stream_work_left(stream);
     return pe_price_plus(pe_price_estimate(&e->ask.values).planning,
-                         pe_price_plus(work, pe_stream_text_work(stream)));
+                         pe_price_plus(work, pe_stream_facts_of(stream)->text_work));
 }
 
 static void read_all(pe_stream *stream)

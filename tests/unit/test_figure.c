@@ -258,7 +258,7 @@ static void a_figure_streams(void **state)
             assert_int_equal(whole.bytes, pieces.bytes);
             assert_memory_equal(whole.data, pieces.data, whole.bytes);
             assert_int_equal(pe_stream_make(&plan, &rendering, &stream, &why), PE_OK);
-            assert_true(whole.bytes <= pe_stream_length_max(stream));
+            assert_true(whole.bytes <= pe_stream_facts_of(stream)->length_max);
             pe_stream_free(stream);
             pe_buffer_free(&whole);
             pe_buffer_free(&pieces);

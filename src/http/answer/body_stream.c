@@ -95,7 +95,7 @@ static void make_block(pe_body_stream *body, pe_problem *why)
 {
     char room[TEXT_BYTES];
     pe_stream *stream = body->representation->stream;
-    const size_t text = pe_stream_room(stream);
+    const size_t text = pe_stream_facts_of(stream)->room;
     const size_t most = body->representation->length != UINT64_MAX ? PE_BLOCK_BYTES
                         : text < TEXT_BYTES                        ? text
                                                                    : TEXT_BYTES;
@@ -236,7 +236,8 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
                                                  : representation->length;
     body->work = pe_stream_work_left(representation->stream);
     body->pace = (pe_pace){.most = PE_BLOCK_BYTES, .large = PE_BLOCK_BYTES};
-    body->made_by_workers = body->coder != NULL || pe_stream_expensive(representation->stream);
+    body->made_by_workers =
+        body->coder != NULL || pe_stream_facts_of(representation->stream)->expensive;
     *out = body;
     return PE_OK;
 }

@@ -212,7 +212,7 @@ pe_status pe_coder_make(pe_coding coding, pe_stream *stream, pe_coder **out, pe_
         return pe_fail_memory(why);
     coder->ops = &all_ops[coding];
     coder->stream = stream;
-    coder->equal_pieces = pe_stream_expensive(stream);
+    coder->equal_pieces = pe_stream_facts_of(stream)->expensive;
     coder->left = UINT64_MAX;
     if (coding == PE_CODING_ZSTD && !start_zstd(coder)) {
         pe_coder_free(coder);
@@ -239,7 +239,7 @@ static pe_status read_piece(pe_coder *coder, char *input, size_t *have, pe_probl
     while (*have < coder->ops->piece && !coder->last) {
         size_t got = 0;
         const size_t left = coder->ops->piece - *have;
-        const size_t block = pe_size_min(pe_stream_room(coder->stream), ROOM_BYTES);
+        const size_t block = pe_size_min(pe_stream_facts_of(coder->stream)->room, ROOM_BYTES);
         const size_t some = coder->equal_pieces || left > block ? left : block;
         const size_t wanted = coder->left < some ? (size_t)coder->left : some;
         PE_TRY(pe_stream_read(coder->stream, input + *have, wanted, &got, why));
@@ -307,9 +307,10 @@ pe_status pe_coder_share(pe_coding coding, pe_stream *stream, double *out, pe_pr
     *out = 1;
     if (coding == PE_CODING_IDENTITY || pe_stream_reduces(stream))
         return PE_OK;
-    const size_t most = pe_stream_expensive(stream) ? SAMPLE_BYTES_EXPENSIVE : SAMPLE_BYTES;
+    const pe_stream_facts *facts = pe_stream_facts_of(stream);
+    const size_t most = facts->expensive ? SAMPLE_BYTES_EXPENSIVE : SAMPLE_BYTES;
     if (SAMPLES * pe_stream_work(stream, most) > SAMPLES_WORK) {
-        *out = pe_stream_is_text(stream) ? 0.5 : 1;
+        *out = facts->room > 0 ? 0.5 : 1;
         return PE_OK;
     }
     for (size_t s = 0; s < SAMPLES && status == PE_OK; s++) {

@@ -225,21 +225,18 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
     /* How long the bytes will be, and whether parts of them may be asked for. */
     PE_TRY(pe_stream_make(&representation->plan, &representation->rendering,
                           &representation->stream, why));
-    const uint64_t reduced = pe_stream_reduced_work(representation->stream);
-    if (reduced > 0)
-        representation->work = reduced;
-    representation->work =
-        pe_price_plus(representation->work, pe_stream_text_work(representation->stream));
-    const bool known = pe_stream_length(representation->stream, &representation->length);
-    if (!known)
-        representation->length = UINT64_MAX;
-    representation->length_max =
-        known ? representation->length : pe_stream_length_max(representation->stream);
-    representation->length_usual = pe_stream_length_usual(representation->stream);
+    const pe_stream_facts *facts = pe_stream_facts_of(representation->stream);
+    if (facts->reduced_work > 0)
+        representation->work = facts->reduced_work;
+    representation->work = pe_price_plus(representation->work, facts->text_work);
+    representation->length = facts->length;
+    representation->length_max = facts->length_max;
+    representation->length_usual = facts->length_usual;
     representation->in_pieces =
         representation->work > PE_WHOLE_WORK ||
         (representation->length_max > PE_WHOLE_BYTES && !pe_stream_reduces(representation->stream));
-    representation->metadata.ranges = known && representation->resource->kind == PE_TABLE;
+    representation->metadata.ranges =
+        facts->length != UINT64_MAX && representation->resource->kind == PE_TABLE;
     return PE_OK;
 }
 
@@ -283,7 +280,7 @@ pe_status pe_representation_seek(pe_representation *representation, const pe_ran
  * system keeps the rest, too. */
 static pe_status read_all(pe_stream *stream, size_t room, bool all, pe_buffer *out, pe_problem *why)
 {
-    const size_t text = pe_stream_room(stream);
+    const size_t text = pe_stream_facts_of(stream)->room;
     const size_t some = text > AT_ONCE_BYTES ? text : AT_ONCE_BYTES;
     pe_status status = PE_OK;
     out->data = malloc(room);
