@@ -2,112 +2,41 @@
 /* json_read.c - a JSON text read without building a tree: the members of an object, a string. */
 #include "api/json_read.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/percent.h"
-#include "base/utf8.h"
+#include "files/tree.h"
 
 /* ---- a string ---- */
 
-/* What is left to decode, and where the decoded text goes: it is never longer. */
-typedef struct decoder {
-    const char *at, *end;
-    char *to;
-} decoder;
-
-/* Four hexadecimal digits, or -1. */
-static long take_hex(decoder *d)
+/* Nearly all are ASCII without escapes; the library reads the others. */
+static bool is_plain(pe_slice text)
 {
-    long code = 0;
-    if (d->end - d->at < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        const int digit = pe_hex_digit(*d->at++);
-        if (digit < 0)
-            return -1;
-        code = code * 16 + digit;
-    }
-    return code;
-}
-
-static void put_utf8(decoder *d, unsigned long code)
-{
-    if (code < 0x80) {
-        *d->to++ = (char)code;
-        return;
-    }
-    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
-    *d->to++ = (char)(lead[more] | (code >> (6 * more)));
-    for (int i = more - 1; i >= 0; i--)
-        *d->to++ = (char)(0x80 | (code >> (6 * i) & 0x3f));
-}
-
-static bool take_escape(decoder *d)
-{
-    static const char names[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-    if (d->at == d->end)
-        return false;
-    const char c = *d->at++;
-    if (c == 'u') {
-        /* \uXXXX, or two of them for a character past U+FFFF. NUL ends our strings and is
-         * refused. */
-        long code = take_hex(d);
-        if (code >= 0xd800 && code < 0xdc00) {
-            if (d->end - d->at < 2 || d->at[0] != '\\' || d->at[1] != 'u')
-                return false;
-            d->at += 2;
-            const long low = take_hex(d);
-            if (low < 0xdc00 || low > 0xdfff)
-                return false;
-            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        } else if (code >= 0xdc00 && code <= 0xdfff) {
-            return false;
-        }
-        if (code <= 0)
-            return false;
-        put_utf8(d, (unsigned long)code);
-        return true;
-    }
-    const char *name = memchr(names, c, sizeof names - 1);
-    if (name == NULL)
-        return false;
-    *d->to++ = means[name - names];
-    return true;
-}
-
-static bool decode(decoder *d)
-{
-    while (d->at < d->end) {
-        const char c = *d->at++;
-        if (c == '\\') {
-            if (!take_escape(d))
-                return false;
-        } else if (c == '"' || (unsigned char)c < 0x20) {
-            return false;
-        } else {
-            *d->to++ = c;
-        }
-    }
-    return true;
+    size_t n = 0;
+    while (n < text.bytes && isprint((unsigned char)text.text[n]) && text.text[n] != '\\' &&
+           text.text[n] != '"')
+        n++;
+    return n == text.bytes;
 }
 
 pe_status pe_json_string_decode(pe_slice json, const char *place, char **out, pe_problem *why)
 {
-    char *text = malloc(json.bytes + 1);
-    if (text == NULL)
-        return pe_fail_memory(why);
-    decoder d = {.at = json.text + 1, .end = json.text + json.bytes - 1, .to = text};
-    if (json.bytes < 2 || json.text[0] != '"' || *d.end != '"' || !decode(&d) ||
-        !pe_utf8_valid(text, (size_t)(d.to - text))) {
-        free(text);
+    json_t *string = NULL;
+    const bool quoted = json.bytes > 1 && json.text[0] == '"' && json.text[json.bytes - 1] == '"';
+    const pe_slice inside = {json.text + 1, quoted ? json.bytes - 2 : 0};
+    const bool plain = quoted && is_plain(inside);
+    const pe_status status = plain ? PE_OK : pe_tree_load(json, 0, place, &string, why);
+    if (pe_status_is_ours(status))
+        return status;
+    if (!plain && !json_is_string(string)) {
+        json_decref(string);
         return pe_fail(why, PE_MALFORMED_REQUEST, place,
                        "a string must be JSON in UTF-8 without NUL, got %.*s", PE_SHOWN(json));
     }
-    *d.to = '\0';
-    *out = text;
-    return PE_OK;
+    *out = plain ? strndup(inside.text, inside.bytes) : strdup(json_string_value(string));
+    json_decref(string);
+    return *out != NULL ? PE_OK : pe_fail_memory(why);
 }
 
 /* ---- the members of an object ---- */

@@ -18,8 +18,7 @@ pe_status pe_json_members_walk(pe_slice object, size_t max_depth, pe_json_member
                                void *state, pe_problem *why) PE_MUST_CHECK;
 
 /**
- * Decode a JSON string with its quotes. *out is malloc'ed. jansson is not used here: it drops
- * characters when memory runs out.
+ * Decode a JSON string with its quotes. *out is malloc'ed.
  * Source  RFC 8259 section 7.
  * Errors  MALFORMED_REQUEST at `place`: no JSON string in UTF-8, or one with a NUL; INTERNAL.
  */

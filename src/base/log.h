@@ -78,8 +78,14 @@ typedef struct pe_log_member {
  */
 void pe_log(pe_log_level level, const char *event, const pe_log_member *members);
 #define PE_LOG(level, event, ...) pe_log(level, event, (pe_log_member[]){__VA_ARGS__, {0}})
-#define PE_TEXT(member, value)    {PE_LOG_TEXT, member, .text = (value)}
-#define PE_NUMBER(member, value)  {PE_LOG_NUMBER, member, .number = (int64_t)(value)}
+#define PE_TEXT(member, value)                                                                     \
+    {                                                                                              \
+        PE_LOG_TEXT, member, .text = (value)                                                       \
+    }
+#define PE_NUMBER(member, value)                                                                   \
+    {                                                                                              \
+        PE_LOG_NUMBER, member, .number = (int64_t)(value)                                          \
+    }
 
 /** The event "access" of level info, into the access log, whatever the level.   Threads  any. */
 void pe_log_access(const pe_log_member *members);

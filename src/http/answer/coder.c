@@ -34,7 +34,7 @@
 #define ZSTD_PIECE  16384
 
 /* Pieces are coded until they make this much, or are so many: about a millisecond of work. */
-#define ENOUGH_BYTES 8192
+#define ENOUGH_BYTES 6144
 #define PIECES_MAX   16
 
 /* What is read at once: a piece at most, or a block of text, of which the stream then keeps
