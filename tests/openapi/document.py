@@ -2,14 +2,13 @@
 import contextlib
 import json
 import os
-import pathlib
 import re
 import subprocess
 import sys
 import urllib.request
 
 from components import Components
-from operations import answer_name, is_table, path_item, refer, request_name, target
+from operations import Once, answer_name, is_table, path_item, refer, request_name, target
 from rows import example_of, name_parameter, parameter_of, schema_of
 
 # Headers of numbers: of tables, which are kept, and of what is made of a body.
@@ -18,16 +17,6 @@ SHARED = {"Vary": "vary", "Server-Timing": "server_timing", "Cache-Control": "ca
           "Content-Encoding": "content_encoding", "Content-Disposition": "content_disposition"}
 KEPT = {"ETag": "etag", "Content-Location": "content_location", "Accept-Ranges": "accept_ranges",
         "Repr-Digest": "repr_digest"}
-
-
-
-class Once(dict):
-    """A map that the text has once; wherever it stands again, it is referred to."""
-
-    def __init__(self, name, entries):
-        super().__init__(entries)
-        self.name = name
-
 
 HEADERS = [Once(name, {field: refer("headers", header) for field, header in fields.items()})
            for name, fields in (("transformed", SHARED), ("table", {**KEPT, **SHARED}))]
@@ -131,7 +120,6 @@ class Document:
             paths[path] = path_item(resource, its_names, query, good, self.today.paths.get(path, {}))
             schemas[request_name(resource)] = self.body(resource, {**its_members, **nest})
         schemas.update(self.format_schemas())
-        schemas["Fault"] = fault_schema()
         rows_last = sorted(schemas, key=lambda key: key if key[0].islower() else "")
         components["schemas"] = {key: schemas[key] for key in rows_last}
         first = [resource["path"] for resource in self.resources]
@@ -256,22 +244,6 @@ class Document:
             answer["content"] = {**others, "application/json": answer["content"]["application/json"]}
 
 
-def faults():
-    """{name of a fault: what it means}: its rule, where that has no numbers"""
-    file = pathlib.Path(__file__).parents[2] / "config/faults.json"
-    rows = json.loads(file.read_text(encoding="utf-8"))
-    return {name: row.get("means") or f"{row['rule'][0].upper()}{row['rule'][1:]}." for name, row in rows.items()}
-
-
-def fault_schema():
-    """The names of faults are told in words: an enumeration would make clients refuse those of a later version."""
-    rows = "\n".join(f"- `{name}`: {means}" for name, means in faults().items())
-    return {"type": "string", "pattern": "^[a-z][a-z0-9_]*$",
-            "description": "The name of a fault. Names and what they mean stay; a later version may add some. Where a "
-                           "parameter had\nanother value, or was ignored, and nothing below says more, it is the name "
-                           f"of the parameter.\n\n{rows}\n"}
-
-
 def plain_types(node):
     """What generators of clients need: that integers have 64 bits, and that objects without a schema are open."""
     if isinstance(node, dict):
@@ -335,7 +307,8 @@ class Dumper(yaml.SafeDumper):
         return node
 
     def represent_list(self, data):
-        words = not any(isinstance(item, (list, dict)) or " " in str(item) for item in data)
+        words = not any(isinstance(item, (list, dict)) or " " in str(item) for item in data) or \
+            len(data) == 1 and list(data[0]) == ["$ref"]
         short = words or is_short(data) and len(str(data)) < 110
         return self.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=short)
 

@@ -1,4 +1,6 @@
 """operations.py - the path item of a resource: its operations and what each may answer."""
+import functools
+
 from components import words_of
 
 # Statuses besides 200; 4XX and 5XX are problem documents, described once.
@@ -9,6 +11,14 @@ STATUSES = {
 HEADERS = {"get": ("if_none_match", "x_request_id"), "post": ("x_request_id",)}
 # The tag of POST beside GET: so one operation of each resource is seen first.
 TWINS = "tables_by_post"
+
+
+class Once(dict):
+    """A map that the text has once; wherever it stands again, it is referred to."""
+
+    def __init__(self, name, entries):
+        super().__init__(entries)
+        self.name = name
 
 
 def refer(kind, key):
@@ -72,6 +82,12 @@ def request_body(resource):
     }
 
 
+@functools.cache
+def responses(method, good):
+    return Once(f"{method}_{good}", {"200": refer("responses", good), **{
+        status: refer("responses", key) for status, key in STATUSES[method].items()}})
+
+
 def operation(resource, method, query, good, old):
     return {
         "operationId": operation_name(resource, method, old),
@@ -79,8 +95,7 @@ def operation(resource, method, query, good, old):
         **words_for(resource, method),
         "parameters": (query if method == "get" else []) + [refer("parameters", key) for key in HEADERS[method]],
         **({"requestBody": request_body(resource)} if method == "post" else {}),
-        "responses": {"200": refer("responses", good),
-                      **{status: refer("responses", key) for status, key in STATUSES[method].items()}},
+        "responses": responses(method, good),
     }
 
 
