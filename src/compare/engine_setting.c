@@ -48,18 +48,6 @@ static double attention_ratio(const draft *d)
     return pe_exact_round(PE_FLOAT64, ratio_eval, d->of->rope.formula, 0);
 }
 
-/* Without its ramp llama.cpp computes no attention factor. */
-static double attention_left(const draft *d)
-{
-    return d->of->rope.formula->key[PE_ROPE_EXTRAPOLATION_FACTOR] == 0 ? d->of->attention_factor
-                                                                       : attention_ratio(d);
-}
-
-static double attention(const draft *d)
-{
-    return d->of->attention_factor;
-}
-
 /* theta_i = (rope_theta factor)^(-2i/d) / s: 1/s is the frequency of pair 0, which
  * no base moves. */
 static void stretch_eval(const void *context, size_t index, mpfr_ptr out)
@@ -69,46 +57,11 @@ static void stretch_eval(const void *context, size_t index, mpfr_ptr out)
     mpfr_ui_div(out, 1, out, MPFR_RNDN);
 }
 
-static double stretch(const draft *d)
-{
-    return pe_exact_round(PE_FLOAT64, stretch_eval, d->of->wave.wave, 0);
-}
-
-static double base(const draft *d)
-{
-    return d->of->base;
-}
-
-static double target_length(const draft *d)
-{
-    return d->lengths->target;
-}
-
-static double trained_length(const draft *d)
-{
-    return d->lengths->trained;
-}
-
 static bool has_attention(const pe_rope_formula *formula)
 {
     return pe_rope_has(formula, PE_ROPE_ATTENTION_FACTOR) ||
            pe_rope_has(formula, PE_ROPE_ATTN_FACTOR);
 }
-
-/* Numbers that are made of those of the type; written: when they are. */
-static const struct {
-    const char *name;
-    double (*of)(const draft *d);
-    enum { ALWAYS, UNLESS_1, IF_GIVEN } written;
-} numbers[] = {
-    {"attention_factor", attention, IF_GIVEN},
-    {"attention", attention, ALWAYS},
-    {"attention_left", attention_left, UNLESS_1},
-    {"stretch", stretch, ALWAYS},
-    {"base", base, ALWAYS},
-    {"target_length", target_length, ALWAYS},
-    {"trained_length", trained_length, ALWAYS},
-};
 
 /* A key that is absent or has its type's default need not be said. */
 static bool is_key_written(const pe_rope_formula *formula, pe_rope_key key)
@@ -123,13 +76,29 @@ static bool is_key_written(const pe_rope_formula *formula, pe_rope_key key)
 static bool find_number(const draft *d, const char *name, double *out)
 {
     const pe_rope_formula *formula = d->of->rope.formula;
-    for (size_t n = 0; n < PE_LEN(numbers); n++) {
-        if (strcmp(numbers[n].name, name) != 0)
-            continue;
-        *out = numbers[n].of(d);
-        if (numbers[n].written == IF_GIVEN)
-            return has_attention(formula);
-        return numbers[n].written == ALWAYS || *out != 1;
+    const struct {
+        const char *name;
+        double value;
+        bool said;
+    } numbers[] = {{"attention_factor", d->of->attention_factor, has_attention(formula)},
+                   {"attention", d->of->attention_factor, true},
+                   {"base", d->of->base, true},
+                   {"target_length", d->lengths->target, true},
+                   {"trained_length", d->lengths->trained, true}};
+    for (size_t n = 0; n < PE_LEN(numbers); n++)
+        if (strcmp(numbers[n].name, name) == 0) {
+            *out = numbers[n].value;
+            return numbers[n].said;
+        }
+    if (strcmp(name, "stretch") == 0) {
+        *out = pe_exact_round(PE_FLOAT64, stretch_eval, d->of->wave.wave, 0);
+        return true;
+    }
+    if (strcmp(name, "attention_left") == 0) {
+        /* Without its ramp llama.cpp computes no attention factor. */
+        const bool ramp = formula->key[PE_ROPE_EXTRAPOLATION_FACTOR] != 0;
+        *out = ramp ? attention_ratio(d) : d->of->attention_factor;
+        return *out != 1;
     }
     const pe_rope_key key = pe_rope_key_find(name);
     if (key == PE_ROPE_KEYS || !is_key_written(formula, key))
@@ -140,26 +109,6 @@ static bool find_number(const draft *d, const char *name, double *out)
 
 /* ---- conditions ---- */
 
-static bool is_extrapolated(const draft *d)
-{
-    return d->of->rope.formula->key[PE_ROPE_EXTRAPOLATION_FACTOR] != 1;
-}
-
-static bool is_untruncated(const draft *d)
-{
-    return d->of->rope.formula->key[PE_ROPE_TRUNCATE] == 0;
-}
-
-static bool is_crossed(const draft *d)
-{
-    return d->of->rope.formula->low > d->of->rope.formula->high;
-}
-
-static bool is_attended(const draft *d)
-{
-    return d->of->rope.formula->key[PE_ROPE_EXTRAPOLATION_FACTOR] != 0 && attention_ratio(d) != 1;
-}
-
 /* Do the layers of DeepSeek-V4 by this label have parameters of their own? */
 static bool has_label(const draft *d, const char *label)
 {
@@ -168,56 +117,43 @@ static bool has_label(const draft *d, const char *label)
     return last != NULL && strcmp(last + 1, label) == 0;
 }
 
-/* vLLM scales those of one label by one type, whose attention factor is 1. */
-static bool is_fixed(const draft *d)
-{
-    return strcmp(d->of->name, "published") != 0 &&
-           (has_label(d, "main") || (has_label(d, "compress") && d->of->type != &pe_rope_yarn));
-}
-
-static bool is_unread_if_latent(const draft *d)
-{
-    return d->own->latent && !has_label(d, "compress") &&
-           (has_attention(d->of->rope.formula) || is_untruncated(d));
-}
-
-static bool is_sectioned(const draft *d)
-{
-    return d->own->layers != NULL && pe_values_present(&d->own->layers->values, "mrope_section");
-}
-
-/* Does conversion to GGUF write the model's own scaling into a tensor? */
-static bool is_divided(const draft *d)
-{
-    const pe_rope_type *own = d->own->type;
-    return strcmp(d->of->name, "published") != 0 &&
-           (own == &pe_rope_llama3 || own == &pe_rope_longrope || own == &pe_rope_proportional);
-}
-
-static const struct {
-    const char *name;
-    bool (*holds)(const draft *d);
-} conditions[] = {{"extrapolated", is_extrapolated},
-                  {"untruncated", is_untruncated},
-                  {"crossed", is_crossed},
-                  {"attended", is_attended},
-                  {"divided", is_divided},
-                  {"sectioned", is_sectioned},
-                  {"unread_if_latent", is_unread_if_latent},
-                  {"fixed", is_fixed}};
-
 /* The text of the first condition that holds; NULL: none does. */
 static const char *first_holding(const draft *d, const json_t *texts)
 {
     const char *name;
     json_t *text;
+    const pe_rope_formula *formula = d->of->rope.formula;
+    const pe_rope_type *own = d->own->type;
+    const double extrapolated = formula->key[PE_ROPE_EXTRAPOLATION_FACTOR];
+    const bool untruncated = formula->key[PE_ROPE_TRUNCATE] == 0;
+    const bool published = strcmp(d->of->name, "published") == 0;
+    if (texts == NULL)
+        return NULL;
+    const struct {
+        const char *name;
+        bool holds;
+    } conditions[] = {
+        {"", true},
+        {"extrapolated", extrapolated != 1},
+        {"untruncated", untruncated},
+        {"crossed", formula->low > formula->high},
+        {"attended", d->of->type == &pe_rope_yarn && extrapolated != 0 && attention_ratio(d) != 1},
+        /* Conversion to GGUF writes the model's own scaling into a tensor. */
+        {"divided", !published && (own == &pe_rope_llama3 || own == &pe_rope_longrope ||
+                                   own == &pe_rope_proportional)},
+        {"sectioned",
+         d->own->layers != NULL && pe_values_present(&d->own->layers->values, "mrope_section")},
+        {"unread_if_latent",
+         d->own->latent && !has_label(d, "compress") && (has_attention(formula) || untruncated)},
+        /* vLLM scales layers of one label by one type, whose attention factor is 1. */
+        {"fixed", !published && (has_label(d, "main") ||
+                                 (has_label(d, "compress") && d->of->type != &pe_rope_yarn))},
+    };
     json_object_foreach((json_t *)(uintptr_t)texts, name, text)
     {
-        bool holds = name[0] == '\0';
-        for (size_t c = 0; c < PE_LEN(conditions) && !holds; c++)
-            holds = strcmp(conditions[c].name, name) == 0 && conditions[c].holds(d);
-        if (holds)
-            return json_string_value(text);
+        for (size_t c = 0; c < PE_LEN(conditions); c++)
+            if (conditions[c].holds && strcmp(conditions[c].name, name) == 0)
+                return json_string_value(text);
     }
     return NULL;
 }
