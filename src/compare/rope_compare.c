@@ -115,58 +115,32 @@ static bool is_below(const pe_spectrum_values *values, size_t i, double limit)
     return below;
 }
 
-static double attention_factor(const compare *state, size_t type)
-{
-    return state->candidate[type].attention_factor;
-}
-
-static double base(const compare *state, size_t type)
-{
-    return state->candidate[type].base;
-}
-
-static double slow_pairs(const compare *state, size_t type)
-{
-    const pe_spectrum_values turns = values_of(state, type, PE_SPECTRUM_TURNS);
-    size_t n = 0;
-    for (size_t i = 0; i < state->pairs; i++)
-        n += is_below(&turns, i, 1);
-    return (double)n;
-}
-
-/* Beyond training by a token or more; the rounding of factor is less than that. */
-static double unseen_pairs(const compare *state, size_t type)
-{
-    const pe_spectrum_values reach = values_of(state, type, PE_SPECTRUM_REACH);
-    const double trained = state->lengths.trained;
-    size_t n = 0;
-    for (size_t i = state->unturned; i < state->pairs; i++)
-        n += !is_below(&reach, i, (trained + 1) / trained);
-    return (double)n;
-}
-
-static double largest_angle(const compare *state, size_t type)
-{
-    const pe_spectrum_values reach = values_of(state, type, PE_SPECTRUM_REACH);
-    double largest = 0;
-    for (size_t i = state->unturned; i < state->pairs; i++)
-        largest = fmax(largest, pe_rope_spectrum_value(&reach, PE_FLOAT64, i));
-    return largest;
-}
-
-/* Tensors [types]; all: an element looks at every pair. */
+/* Tensors [types]. From SLOW on an element looks at every pair. */
+enum { ATTENTION, BASE, SLOW, UNSEEN, LARGEST };
 static const struct {
     const char *name;
     pe_dtype dtype;
-    bool all;
-    double (*of)(const compare *state, size_t type);
 } facts[] = {
-    {"attention_factor", PE_FLOAT64, false, attention_factor},
-    {"base", PE_FLOAT64, false, base},
-    {"slow_pairs", PE_INT32, true, slow_pairs},
-    {"unseen_pairs", PE_INT32, true, unseen_pairs},
-    {"largest_angle", PE_FLOAT64, true, largest_angle},
+    [ATTENTION] = {"attention_factor", PE_FLOAT64}, [BASE] = {"base", PE_FLOAT64},
+    [SLOW] = {"slow_pairs", PE_INT32},              [UNSEEN] = {"unseen_pairs", PE_INT32},
+    [LARGEST] = {"largest_angle", PE_FLOAT64},
 };
+
+/* Unseen is beyond training by a token or more; the rounding of factor is less than that. */
+static double fact_of(const compare *state, size_t type, size_t fact)
+{
+    const pe_rope_candidate *of = &state->candidate[type];
+    const pe_spectrum_values turns = values_of(state, type, PE_SPECTRUM_TURNS);
+    const pe_spectrum_values reach = values_of(state, type, PE_SPECTRUM_REACH);
+    const double beyond = (state->lengths.trained + 1) / state->lengths.trained;
+    double found = fact == ATTENTION ? of->attention_factor : fact == BASE ? of->base : 0;
+    for (size_t i = fact == SLOW ? 0 : state->unturned; fact >= SLOW && i < state->pairs; i++)
+        if (fact == LARGEST)
+            found = fmax(found, pe_rope_spectrum_value(&reach, PE_FLOAT64, i));
+        else
+            found += fact == SLOW ? is_below(&turns, i, 1) : !is_below(&reach, i, beyond);
+    return found;
+}
 
 static void fill_spectrum(const compare *state, const pe_region *region, pe_dtype dtype,
                           unsigned char *out)
@@ -190,7 +164,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
         return PE_OK;
     }
     for (size_t u = 0; u < region->units; u++, to += pe_dtype_bytes(dtype))
-        pe_dtype_store(dtype, facts[region->tensor - PE_LEN(spectra)].of(state, region->first + u),
+        pe_dtype_store(dtype, fact_of(state, region->first + u, region->tensor - PE_LEN(spectra)),
                        to);
     return PE_OK;
 }
@@ -439,7 +413,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     }
     for (size_t f = 0; f < PE_LEN(facts); f++) {
         pe_status status = pe_plan_add_tensor(out, facts[f].name, facts[f].dtype, &one, 1, why);
-        if (status == PE_OK && facts[f].all)
+        if (status == PE_OK && f >= SLOW)
             status =
                 pe_plan_set_work(out, PE_LEN(spectra) + f, state->pairs * PE_SPECTRUM_WORK, why);
         PE_TRY(status);
