@@ -121,8 +121,10 @@ static const struct {
     const char *name;
     pe_dtype dtype;
 } facts[] = {
-    [ATTENTION] = {"attention_factor", PE_FLOAT64}, [BASE] = {"base", PE_FLOAT64},
-    [SLOW] = {"slow_pairs", PE_INT32},              [UNSEEN] = {"unseen_pairs", PE_INT32},
+    [ATTENTION] = {"attention_factor", PE_FLOAT64},
+    [BASE] = {"base", PE_FLOAT64},
+    [SLOW] = {"slow_pairs", PE_INT32},
+    [UNSEEN] = {"unseen_pairs", PE_INT32},
     [LARGEST] = {"largest_angle", PE_FLOAT64},
 };
 

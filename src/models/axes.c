@@ -49,18 +49,6 @@ static double sum_of(const json_t *list)
     return sum;
 }
 
-static void set_rule(pe_rope_reading *r, const char *rule)
-{
-    double dims[AXES_MAX];
-    pe_values *values = &r->kind->values;
-    const size_t n = divide(rule, (double)pe_values_int(values, "head_dim"), dims);
-    json_t *list = pe_reader_reals(r->reader, dims, n);
-    if (r->reader->status == PE_OK)
-        (void)pe_reader_set(r->reader, values, "axes_dims", "head_dim", list);
-    pe_dictionary_set_number(r, "rotary_dim", "head_dim", sum_of(list));
-    json_decref(list);
-}
-
 /* What classes of several axes call the channels of each. */
 static const char *const axes_keys[] = {"axes_dims",     "axes_dims_rope", "axes_dim",
                                         "axes_dim_rope", "rope_axes_dim",  "rope_axes_dims",
@@ -101,21 +89,6 @@ double pe_axes_sum(const pe_reader *reader)
     return sum_of(json_is_array(given) ? given : json_object_get(reader->type, "axes"));
 }
 
-/* Channels behind those of the axes do not turn. */
-static void set_part(pe_rope_reading *r)
-{
-    const double head_dim = (double)pe_values_int(&r->kind->values, "head_dim");
-    const pe_value *dims = pe_values_find(&r->kind->values, "axes_dims");
-    double sum = 0;
-    for (size_t a = 0; a < dims->list_length; a++)
-        sum += dims->list[a];
-    if (sum >= head_dim)
-        return;
-    pe_dictionary_set_number(r, "rotary_dim", "axes_dims", sum);
-    pe_reader_warn(r->reader, "axes take %.0f of %.0f channels: the others do not turn", sum,
-                   head_dim);
-}
-
 /* A list of the configuration, or of its class. MiniMax-H3 has a number: so many pairs for each axis
  * of its class. */
 static void set_list(pe_rope_reading *r, const char *parameter, const char *key, const json_t *own)
@@ -137,16 +110,34 @@ static void set_list(pe_rope_reading *r, const char *parameter, const char *key,
 
 void pe_axes_read(pe_rope_reading *r)
 {
-    const json_t *type = r->reader->type;
-    const char *key = pe_axes_key(r->reader);
-    if (!pe_axes_are(r->reader))
+    pe_reader *reader = r->reader;
+    const json_t *type = reader->type, *own = json_object_get(type, "axes");
+    pe_values *values = &r->kind->values;
+    if (!pe_axes_are(reader))
         return;
-    if (json_is_string(json_object_get(type, "axes")))
-        set_rule(r, json_string_value(json_object_get(type, "axes")));
-    else
-        set_list(r, "axes_dims", key, json_object_get(type, "axes"));
-    if (r->reader->status == PE_OK && !pe_values_present(&r->kind->values, "rotary_dim"))
-        set_part(r);
+    const double head_dim = (double)pe_values_int(values, "head_dim");
+    if (json_is_string(own)) {
+        double dims[AXES_MAX];
+        const size_t n = divide(json_string_value(own), head_dim, dims);
+        json_t *list = pe_reader_reals(reader, dims, n);
+        if (reader->status == PE_OK)
+            (void)pe_reader_set(reader, values, "axes_dims", "head_dim", list);
+        pe_dictionary_set_number(r, "rotary_dim", "head_dim", sum_of(list));
+        json_decref(list);
+    } else {
+        set_list(r, "axes_dims", pe_axes_key(reader), own);
+    }
+    if (reader->status == PE_OK && !pe_values_present(values, "rotary_dim")) {
+        const pe_value *dims = pe_values_find(values, "axes_dims");
+        double sum = 0;
+        for (size_t a = 0; a < dims->list_length; a++)
+            sum += dims->list[a];
+        if (sum < head_dim) {
+            pe_dictionary_set_number(r, "rotary_dim", "axes_dims", sum);
+            pe_reader_warn(reader, "axes take %.0f of %.0f channels: the others do not turn", sum,
+                           head_dim);
+        }
+    }
     set_list(r, "axes_scale", pe_type_text(type, "axes_scale_key"),
              json_object_get(type, "axes_scale"));
 }

@@ -10,82 +10,67 @@
 
 /* ---- which object, which model type ---- */
 
-/* Keys that only one class has, of those that may name no model type, and the type that is
- * theirs. */
-static const struct {
-    const char *key, *type;
-} telling[] = {{"token_dropout", "esm"}};
-
-static void find_row(pe_reader *reader, const char *name, const char *row)
+/* Take the row of a name and what follows it, unless there is one already. */
+static void find_row(pe_reader *reader, const char *name, const char *more, const char *last)
 {
-    if (reader->status == PE_OK && reader->type == NULL)
-        reader->status = pe_model_type_find(row, &reader->type, reader->why);
+    char row[136];
+    snprintf(row, sizeof row, "%.64s%s%.64s", name, more, last);
+    if (reader->status != PE_OK || reader->type != NULL)
+        return;
+    reader->status = pe_model_type_find(row, &reader->type, reader->why);
     if (reader->type != NULL)
         reader->type_name = name;
-}
-
-/* The row of the vision tower's class, where a model type has one class of them. */
-static void find_vision_row(pe_reader *reader, const char *name)
-{
-    char vision[96];
-    snprintf(vision, sizeof vision, "%.64s_vision", name);
-    find_row(reader, name, vision);
-}
-
-/* DeepSeek-V2's own code has the attention of the first DeepSeek where no channel turns apart
- * (DeepSeek-VL2 Tiny, DeepSeek-OCR).
- *
- * Source  vllm-project/vllm at 002d6073aa034d4f5545d45021b0e56d1f3c3593,
- *         vllm/model_executor/models/deepseek_v2.py (DeepseekAttention). */
-static void find_plain(pe_reader *reader, const char *name)
-{
-    static const char key[] = "qk_rope_head_dim";
-    const json_t *dim = pe_reader_member(reader, key);
-    if (strncmp(name, "deepseek_v", strlen("deepseek_v")) != 0 || !json_is_number(dim) ||
-        json_number_value(dim) != 0)
-        return;
-    find_row(reader, name, "deepseek");
-    pe_reader_ignored(reader, key, dim, "0: attention is not latent, and whole heads turn");
 }
 
 /* A class may have several encodings, of which a key names one: each has a row of its own, that of
  * a model type or of any. */
 static void find_variant(pe_reader *reader, const char *name)
 {
-    static const char shared[] = "position_embedding_type";
     const char *own = pe_type_text(reader->type, "rope_if");
-    const char *key = own != NULL ? own : shared;
+    const char *key = own != NULL ? own : "position_embedding_type";
     const json_t *given = json_object_get(reader->config, key);
     const char *value = given != NULL ? json_string_value(given) : pe_type_text(reader->type, key);
-    const char *const types[] = {name, "*"};
-    for (size_t t = 0; value != NULL && reader->status == PE_OK && t < PE_LEN(types); t++) {
-        char row[136];
-        json_t *found;
-        snprintf(row, sizeof row, "%.64s/%.64s", types[t], value);
-        reader->status = pe_model_type_find(row, &found, reader->why);
-        if (reader->status != PE_OK || found == NULL)
-            continue;
-        json_decref(reader->type);
-        reader->type = found;
-        reader->type_name = name;
+    json_t *of_all = reader->type;
+    if (value == NULL)
         return;
-    }
+    reader->type = NULL;
+    find_row(reader, name, "/", value);
+    find_row(reader, "*", "/", value);
+    if (reader->type == NULL)
+        reader->type = of_all;
+    else
+        json_decref(of_all);
+    if (reader->type != NULL)
+        reader->type_name = name;
 }
 
-/* A vision tower may have the name of the whole model (so until transformers 5): its own is then
- * that of its class. */
 static void find_named(pe_reader *reader, const char *name)
 {
-    /* The whole configuration is that of one where it has patches, neither a tower nor words. */
+    /* A vision tower may have the name of the whole model (so until transformers 5): its own is then
+     * that of its class. The whole configuration is that of one where it has patches, neither a
+     * tower nor words. */
     if (reader->tower != NULL ? strcmp(reader->tower, "vision_config") == 0
                               : pe_reader_member(reader, "patch_size") != NULL &&
                                     pe_reader_member(reader, "vision_config") == NULL &&
                                     pe_reader_member(reader, "vocab_size") == NULL)
-        find_vision_row(reader, name);
-    find_plain(reader, name);
-    find_row(reader, name, name);
+        find_row(reader, name, "_vision", "");
+    /* DeepSeek-V2's own code has the attention of the first DeepSeek where no channel turns apart
+     * (DeepSeek-VL2 Tiny, DeepSeek-OCR).
+     *
+     * Source  vllm-project/vllm at 002d6073aa034d4f5545d45021b0e56d1f3c3593,
+     *         vllm/model_executor/models/deepseek_v2.py (DeepseekAttention). */
+    static const char key[] = "qk_rope_head_dim";
+    const json_t *dim = pe_reader_member(reader, key);
+    if (strncmp(name, "deepseek_v", strlen("deepseek_v")) == 0 && json_is_number(dim) &&
+        json_number_value(dim) == 0) {
+        find_row(reader, "deepseek", "", "");
+        pe_reader_ignored(reader, key, dim, "0: attention is not latent, and whole heads turn");
+    }
+    find_row(reader, name, "", "");
     find_variant(reader, name);
-    if (reader->status == PE_OK && reader->type == NULL)
+    if (reader->type != NULL)
+        reader->type_name = name;
+    else
         pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",
                        name);
 }
@@ -111,20 +96,6 @@ static const struct {
 };
 
 /* ---- the model ---- */
-
-/* Tables are the same: what differs is what is done with them. */
-static void turn_backwards(pe_reader *reader)
-{
-    pe_values *values = NULL;
-    if (pe_type_is(reader->type, "backwards") && reader->status == PE_OK)
-        values = pe_parts_add(reader, &pe_rope_rotate, &reader->model->kinds[0].values);
-    if (values == NULL || reader->status != PE_OK)
-        return;
-    pe_reader_set_number(reader, values, "inverse", "inverse", 1);
-    pe_reader_warn(
-        reader, "model type %s turns pairs by minus the angle: /v1/rope/rotate with inverse=true",
-        reader->type_name);
-}
 
 /**
  * What chooses tokens for sparse attention has heads of its own, of which the same frequencies turn
@@ -187,7 +158,16 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
         if (model->kinds[k].resource != NULL)
             pe_rope_layers_resolve(reader, &dictionary, &model->kinds[k]);
     add_indexer(reader);
-    turn_backwards(reader);
+    if (pe_type_is(reader->type, "backwards") && reader->status == PE_OK) {
+        /* Tables are the same: what differs is what is done with them. */
+        pe_values *values = pe_parts_add(reader, &pe_rope_rotate, &model->kinds[0].values);
+        if (values != NULL && reader->status == PE_OK)
+            pe_reader_set_number(reader, values, "inverse", "inverse", 1);
+        pe_reader_warn(reader,
+                       "model type %s turns pairs by minus the angle: /v1/rope/rotate with "
+                       "inverse=true",
+                       reader->type_name);
+    }
     pe_softmax_scale_resolve(reader);
     pe_unread_keys_report(reader);
 }
@@ -311,16 +291,13 @@ static pe_status resolve_whole(pe_reader *reader, pe_model **out)
         else if (json_string_length(value) != 0) {
             find_named(reader, json_string_value(value));
         } else {
-            /* A tower without a model type is that of the model around it, which may have rows for
-             * towers by their keys. */
-            char row[136];
-            for (size_t t = 0; t < PE_LEN(telling); t++)
-                if (pe_reader_member(reader, telling[t].key) != NULL)
-                    find_row(reader, telling[t].type, telling[t].type);
+            /* A key that only one class has, of those that may name no model type. Else a tower is
+             * that of the model around it, which may have rows for towers by their keys. */
+            if (pe_reader_member(reader, "token_dropout") != NULL)
+                find_row(reader, "esm", "", "");
             if (reader->type == NULL && reader->outer != NULL) {
-                snprintf(row, sizeof row, "%.64s/%s", reader->outer, reader->tower);
-                find_row(reader, reader->outer, row);
-                find_vision_row(reader, reader->outer);
+                find_row(reader, reader->outer, "/", reader->tower);
+                find_row(reader, reader->outer, "_vision", "");
             } else if (reader->type == NULL)
                 pe_reader_warn(reader,
                                "there is no model_type: its class's defaults are not known");
