@@ -6,21 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pe_model_layers *kind_of_layer(const pe_model *model, const char *number)
-{
-    if (!isdigit((unsigned char)number[0]))
-        return NULL;
-    char *end;
-    const unsigned long long layer = strtoull(number, &end, 10);
-    if (*end != '\0')
-        return NULL;
-    for (size_t k = 0; k < model->n_kinds; k++)
-        for (size_t i = 0; i < model->kinds[k].n; i++)
-            if (model->kinds[k].index[i] == layer)
-                return &model->kinds[k];
-    return NULL;
-}
-
 pe_status pe_model_choose(const pe_model *model, const char *layer_type,
                           const pe_model_layers **out, pe_problem *why)
 {
@@ -29,11 +14,16 @@ pe_status pe_model_choose(const pe_model *model, const char *layer_type,
         *out = &model->kinds[0];
         return PE_OK;
     }
+    char *end;
+    const unsigned long long layer = strtoull(layer_type, &end, 10);
+    const bool counted = isdigit((unsigned char)layer_type[0]) && *end == '\0';
     for (size_t k = 0; k < model->n_kinds && found == NULL; k++)
         if (strcmp(model->kinds[k].layer_type, layer_type) == 0)
             found = &model->kinds[k];
-    if (found == NULL)
-        found = kind_of_layer(model, layer_type);
+    for (size_t k = 0; k < model->n_kinds && counted; k++)
+        for (size_t i = 0; i < model->kinds[k].n && found == NULL; i++)
+            if (model->kinds[k].index[i] == layer)
+                found = &model->kinds[k];
     if (found == NULL) {
         pe_buffer known = {0};
         for (size_t k = 0; k < model->n_kinds; k++)

@@ -52,35 +52,22 @@ static const pe_catalogue_file *find_spelling(const char *folded)
 
 /* ---- what was meant ---- */
 
-static bool begins(const char *its, const char *typed)
-{
-    return pe_model_name_shared(its, typed) == strlen(typed);
-}
-
-/* The same without the marks between numbers. */
-static bool begins_stripped(const char *its, const char *typed)
-{
-    char one[PE_MODEL_NAME_BYTES], other[PE_MODEL_NAME_BYTES];
-    pe_model_name_strip(its, one);
-    pe_model_name_strip(typed, other);
-    return strncmp(one, other, strlen(other)) == 0;
-}
-
-static bool contains(const char *its, const char *typed)
-{
-    return strstr(its, typed) != NULL;
-}
+/* How a name is like what was typed. STRIPPED: it begins so, but for the marks between numbers. */
+enum { BEGINS, STRIPPED, CONTAINS };
 
 /* The names that are like what was typed; returns how many there are. */
-static size_t list_like(const char *typed, bool (*like)(const char *, const char *), pe_buffer *out)
+static size_t list_like(const char *typed, int how, pe_buffer *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < pe_catalogue_length; i++) {
-        char its[PE_MODEL_NAME_BYTES];
+        char its[PE_MODEL_NAME_BYTES], one[PE_MODEL_NAME_BYTES], other[PE_MODEL_NAME_BYTES];
         pe_model_name_fold(pe_catalogue_table[i].name, its);
-        if (!like(its, typed))
-            continue;
-        if (n++ < SHOWN_MAX)
+        pe_model_name_strip(its, one);
+        pe_model_name_strip(typed, other);
+        const bool like = how == BEGINS     ? pe_model_name_shared(its, typed) == strlen(typed)
+                          : how == STRIPPED ? strncmp(one, other, strlen(other)) == 0
+                                            : strstr(its, typed) != NULL;
+        if (like && n++ < SHOWN_MAX)
             pe_buffer_format(out, "%s%s", n > 1 ? ", " : "", pe_catalogue_table[i].name);
     }
     return n;
@@ -108,9 +95,9 @@ static size_t list_meant(const char *name, const char *folded, pe_buffer *out)
     size_t n = 0;
     if (strlen(folded) < TYPED_BYTES)
         return 0;
-    n = list_like(folded, begins, out);
+    n = list_like(folded, BEGINS, out);
     if (n == 0)
-        n = list_like(folded, begins_stripped, out);
+        n = list_like(folded, STRIPPED, out);
     if (n == 0)
         n = list_nearest(name, out);
     if (n == 0) {
@@ -124,9 +111,9 @@ static size_t list_meant(const char *name, const char *folded, pe_buffer *out)
             most = shared > most ? shared : most;
         }
         snprintf(family, sizeof family, "%.*s", (int)most, folded);
-        n = most < FAMILY_BYTES ? 0 : list_like(family, begins, out);
+        n = most < FAMILY_BYTES ? 0 : list_like(family, BEGINS, out);
     }
-    return n > 0 ? n : list_like(folded, contains, out);
+    return n > 0 ? n : list_like(folded, CONTAINS, out);
 }
 
 static pe_status not_found(const char *name, const char *folded, pe_problem *why)

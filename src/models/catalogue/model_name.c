@@ -39,13 +39,6 @@ static bool ends_word(const char *at, pe_slice word)
     return strchr("- :", *at) != NULL || (strchr("._", *at) != NULL && !number);
 }
 
-/* "q4", "iq3": all that follows it belongs to the quantisation. */
-static bool is_quantisation(pe_slice word)
-{
-    const size_t i = word.bytes > 0 && word.text[0] == 'i';
-    return word.bytes >= i + 2 && word.text[i] == 'q' && is_digit(word.text[i + 1]);
-}
-
 /* Two numbers stay apart: 3-8b is not 38b. */
 static void add(pe_slice word, char *out, size_t *used)
 {
@@ -89,7 +82,9 @@ bool pe_model_name_fold(const char *name, char out[PE_MODEL_NAME_BYTES])
             continue;
         }
         const pe_slice whole = {word, bytes};
-        if (used > 0 && is_quantisation(whole))
+        /* "q4", "iq3": all that follows it belongs to the quantisation. */
+        const size_t q = bytes > 0 && word[0] == 'i';
+        if (used > 0 && bytes >= q + 2 && word[q] == 'q' && is_digit(word[q + 1]))
             break;
         add(whole, out, &used);
         bytes = 0;

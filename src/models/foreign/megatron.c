@@ -28,23 +28,6 @@ static void put_latent(pe_input *m)
     }
 }
 
-/* As Llama 3.1, or positions divided by a factor. */
-static void put_scaling(pe_input *m)
-{
-    const char *name = pe_input_member(m, "rotary_seq_len_interpolation_factor") != NULL
-                           ? "rotary_seq_len_interpolation_factor"
-                           : "seq_len_interpolation_factor";
-    if (json_is_true(pe_input_member(m, "use_rope_scaling"))) {
-        pe_input_rename(m, "megatron llama3");
-        if (pe_input_member(m, name) != NULL)
-            pe_input_warn(m, "%s is not told: it divides positions beside use_rope_scaling", name);
-    } else if (pe_input_member(m, name) != NULL) {
-        pe_input_put(m, "rope_scaling/rope_type", name, json_string("linear"));
-        pe_input_take(m, name, "rope_scaling/factor");
-    }
-    pe_input_rename(m, "megatron sections");
-}
-
 /* Any of some keys, where there is no model_type, is one of Megatron's. */
 static bool is_megatron(pe_input *input)
 {
@@ -73,10 +56,24 @@ bool pe_input_megatron(pe_input *m)
         pe_input_put(m, "position_embedding_type", "use_rotary_position_embeddings",
                      json_string("rope"));
     pe_input_put(m, "model_type", "position_embedding_type", json_string("megatron"));
-    if (json_is_true(pe_input_member(m, "multi_latent_attention")))
+    const char *divisor = pe_input_member(m, "rotary_seq_len_interpolation_factor") != NULL
+                              ? "rotary_seq_len_interpolation_factor"
+                              : "seq_len_interpolation_factor";
+    const bool divided = pe_input_member(m, divisor) != NULL;
+    const bool latent = json_is_true(pe_input_member(m, "multi_latent_attention"));
+    if (latent) {
         put_latent(m);
-    else
-        put_scaling(m);
+    } else if (json_is_true(pe_input_member(m, "use_rope_scaling"))) { /* as Llama 3.1 */
+        pe_input_rename(m, "megatron llama3");
+        if (divided)
+            pe_input_warn(m, "%s is not told: it divides positions beside use_rope_scaling",
+                          divisor);
+    } else if (divided) {
+        pe_input_put(m, "rope_scaling/rope_type", divisor, json_string("linear"));
+        pe_input_take(m, divisor, "rope_scaling/factor");
+    }
+    if (!latent)
+        pe_input_rename(m, "megatron sections");
     /* 1 is for a layer that does not rotate; a number n for every n-th. */
     const json_t *skipped = pe_input_member(m, "no_rope_freq");
     json_t *list = json_is_array(skipped) ? json_array() : NULL;

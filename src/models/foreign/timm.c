@@ -9,26 +9,6 @@
 
 #define NAME_MAX 128
 
-/**
- * The row of config/model_types.json that a name belongs to: the first that fits. Parts stand one
- * behind the other in a name; the first begins it.
- *
- * Source  huggingface/pytorch-image-models, timm 1.0.31 of PyPI, timm/models: vision_transformer.py
- *         (no_embed_class, reg_tokens, class_token), deit.py, eva.py, beit.py, swin_transformer.py.
- */
-static const char *row_of(const json_t *names, const char *name)
-{
-    for (size_t f = 0; f < json_array_size(names); f++) {
-        const json_t *row = json_array_get(names, f);
-        const char *first = json_string_value(json_array_get(row, 0));
-        const size_t bytes = strlen(first);
-        if (strncmp(name, first, bytes) == 0 &&
-            strstr(name + bytes - 1, json_string_value(json_array_get(row, 1))) != NULL)
-            return json_string_value(json_array_get(row, 2));
-    }
-    return "timm";
-}
-
 /* A model's name, and the key that has it. */
 typedef struct named {
     const char *key;
@@ -41,23 +21,14 @@ static void put(pe_input *input, const named *from, const char *key, double numb
         pe_input_put(input, key, from->key, json_real(number));
 }
 
-/* Widths and heads by the word of the size, of vision_transformer.py's own models, and by more of
- * the name for others. The last that fits counts. */
-static void read_size(pe_input *input, const named *from)
-{
-    const json_t *sizes = pe_input_table("timm sizes");
-    for (size_t s = 0; s < json_array_size(sizes); s++) {
-        const json_t *row = json_array_get(sizes, s);
-        if (strstr(from->name, json_string_value(json_array_get(row, 0))) == NULL)
-            continue;
-        put(input, from, "hidden_size", json_number_value(json_array_get(row, 1)));
-        put(input, from, "num_attention_heads", json_number_value(json_array_get(row, 2)));
-    }
-}
-
 /** {"architecture": "vit_base_patch16_224.augreg_in21k"}: what follows a dot are the weights, what
  * stands before a slash says where they are. A timm_backbone of transformers has the name under
- * "backbone". */
+ * "backbone". The row of config/model_types.json is the first whose parts stand one behind the other
+ * in the name, which the first begins.
+ *
+ * Source  huggingface/pytorch-image-models, timm 1.0.31 of PyPI, timm/models: vision_transformer.py
+ *         (no_embed_class, reg_tokens, class_token), deit.py, eva.py, beit.py, swin_transformer.py.
+ */
 bool pe_input_timm(pe_input *out)
 {
     const char *type = json_string_value(json_object_get(out->whole, "model_type"));
@@ -69,14 +40,32 @@ bool pe_input_timm(pe_input *out)
     const char *slash = strrchr(text, '/'), *name = slash != NULL ? slash + 1 : text;
     snprintf(from.name, sizeof from.name, "%.*s", (int)strcspn(name, "."), name);
     const json_t *names = pe_input_table("timm names");
-    const char *row = row_of(names, from.name);
+    const char *row = NULL;
+    for (size_t f = 0; f < json_array_size(names) && row == NULL; f++) {
+        const json_t *parts = json_array_get(names, f);
+        const char *first = json_string_value(json_array_get(parts, 0));
+        const size_t bytes = strlen(first);
+        if (strncmp(from.name, first, bytes) == 0 &&
+            strstr(from.name + bytes - 1, json_string_value(json_array_get(parts, 1))) != NULL)
+            row = json_string_value(json_array_get(parts, 2));
+    }
+    row = row != NULL ? row : "timm";
     /* "_patch16_" and, at the end, "_224": the sides of a patch and of the image. */
     const char *patch = strstr(from.name, "_patch"), *last = strrchr(from.name, '_');
     if (patch != NULL)
         put(out, &from, "patch_size", strtod(patch + strlen("_patch"), NULL));
     if (last != NULL && last != patch && strspn(last + 1, "0123456789") == strlen(last + 1))
         put(out, &from, "image_size", strtod(last + 1, NULL));
-    read_size(out, &from);
+    /* Widths and heads by the word of the size, of vision_transformer.py's own models, and by more
+     * of the name for others. The last that fits counts. */
+    const json_t *sizes = pe_input_table("timm sizes");
+    for (size_t s = 0; s < json_array_size(sizes); s++) {
+        const json_t *size_row = json_array_get(sizes, s);
+        if (strstr(from.name, json_string_value(json_array_get(size_row, 0))) == NULL)
+            continue;
+        put(out, &from, "hidden_size", json_number_value(json_array_get(size_row, 1)));
+        put(out, &from, "num_attention_heads", json_number_value(json_array_get(size_row, 2)));
+    }
     /* Does the row want to know how wide heads are? */
     pe_problem why;
     json_t *its;

@@ -47,22 +47,6 @@ static double count_along(pe_reader *reader, size_t side)
     return patch >= 1 ? floor(image / patch) : 0;
 }
 
-static double count_rows(pe_reader *reader)
-{
-    const json_t *from = json_object_get(reader->type, "rows");
-    const char *where;
-    double found = json_number_value(from);
-    if (json_is_string(from))
-        found = strcmp(json_string_value(from), "patches") == 0
-                    ? count_along(reader, 0) * count_along(reader, 1)
-                    : count_of(reader, json_string_value(from), 0, "rows");
-    else if (from == NULL && pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &found, &where))
-        pe_reader_retarget(reader, where, "rows");
-    return found != 0 ? found + pe_type_number(reader->type, "offset") +
-                            pe_type_number(reader->type, "class_rows")
-                      : 0;
-}
-
 static void set(pe_reader *reader, pe_model_layers *kind, const char *name, double value)
 {
     if (reader->status == PE_OK)
@@ -73,11 +57,18 @@ void pe_learned_layers_resolve(pe_reader *reader, pe_model_layers *kind)
 {
     const json_t *type = reader->type;
     const json_t *padding = pe_reader_member(reader, "pad_token_id");
+    const json_t *from = json_object_get(type, "rows");
     const char *where;
-    double width = 0;
-    const double n = count_rows(reader);
+    double width = 0, n = json_number_value(from);
+    if (json_is_string(from))
+        n = strcmp(json_string_value(from), "patches") == 0
+                ? count_along(reader, 0) * count_along(reader, 1)
+                : count_of(reader, json_string_value(from), 0, "rows");
+    else if (from == NULL && pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &n, &where))
+        pe_reader_retarget(reader, where, "rows");
     if (n > 0)
-        set(reader, kind, "rows", n);
+        set(reader, kind, "rows",
+            n + pe_type_number(type, "offset") + pe_type_number(type, "class_rows"));
     if (pe_type_text(type, "width_key") != NULL) {
         width = count_of(reader, pe_type_text(type, "width_key"), 0, "width");
         if (width > 0)

@@ -23,39 +23,28 @@ static bool has_scheme_key(pe_reader *reader, pe_scheme *out)
     return false;
 }
 
-/* Does a key say which channels, or pairs, turn by which axis? */
-static bool has_axes(const pe_reader *reader)
-{
-    return pe_axes_key(reader) != NULL || pe_reader_member(reader, "mrope_section") != NULL;
-}
-
-/* Does a key speak of rotations? */
-static bool says_rope(const pe_reader *reader)
-{
-    static const pe_fact facts[] = {PE_FACT_THETA,      PE_FACT_LOCAL_THETA,   PE_FACT_ROTARY_DIM,
-                                    PE_FACT_PARTIAL,    PE_FACT_ROPE_HEAD_DIM, PE_FACT_INTERLEAVE,
-                                    PE_FACT_THETA_RATIO};
-    if (json_is_false(pe_reader_member(reader, "use_rope")))
-        return false;
-    for (size_t f = 0; f < PE_LEN(facts); f++)
-        if (pe_reader_has_fact(reader, facts[f]))
-            return true;
-    return has_axes(reader) || json_object_size(pe_reader_member(reader, "rope_parameters")) != 0 ||
-           json_object_size(pe_reader_member(reader, "rope_scaling")) != 0;
-}
-
 /* The scheme of an unknown model type, by the keys that are there. Parts of image and video pipelines
  * turn by several axes: one whose keys do not say which is not taken for text. */
 static pe_scheme guess_scheme(pe_reader *reader)
 {
+    static const pe_fact facts[] = {PE_FACT_THETA,      PE_FACT_LOCAL_THETA,   PE_FACT_ROTARY_DIM,
+                                    PE_FACT_PARTIAL,    PE_FACT_ROPE_HEAD_DIM, PE_FACT_INTERLEAVE,
+                                    PE_FACT_THETA_RATIO};
     const char *name = json_string_value(pe_reader_member(reader, "model_type"));
     if (pe_reader_has_fact(reader, PE_FACT_POSITION_BUCKETS))
         return PE_SCHEME_DEBERTA;
     if (pe_reader_has_fact(reader, PE_FACT_BUCKETS))
         return PE_SCHEME_T5;
-    if (!says_rope(reader))
+    /* Does a key say which channels, or pairs, turn by which axis? Or speak of rotations? */
+    const bool axes =
+        pe_axes_key(reader) != NULL || pe_reader_member(reader, "mrope_section") != NULL;
+    bool rotates = axes || json_object_size(pe_reader_member(reader, "rope_parameters")) != 0 ||
+                   json_object_size(pe_reader_member(reader, "rope_scaling")) != 0;
+    for (size_t f = 0; f < PE_LEN(facts); f++)
+        rotates |= pe_reader_has_fact(reader, facts[f]);
+    if (!rotates || json_is_false(pe_reader_member(reader, "use_rope")))
         return PE_SCHEME_UNKNOWN;
-    if (name == NULL || strncmp(name, "diffusers/", strlen("diffusers/")) != 0 || has_axes(reader))
+    if (name == NULL || strncmp(name, "diffusers/", strlen("diffusers/")) != 0 || axes)
         return PE_SCHEME_ROPE;
     pe_reader_warn(reader, "a class of diffusers may turn by several axes: no key says which");
     return PE_SCHEME_UNKNOWN;

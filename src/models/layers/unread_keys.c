@@ -17,18 +17,6 @@ static bool smells(const char *key, const char *const *words)
     return false;
 }
 
-/* Does the model type alone read the key? */
-static bool is_own_key(const pe_reader *reader, const char *key)
-{
-    const json_t *type = reader->type;
-    const char *const own[] = {pe_axes_key(reader), pe_type_text(type, "axes_scale_key"),
-                               pe_type_text(type, "theta_key"), pe_type_text(type, "rope_if")};
-    for (size_t i = 0; i < PE_LEN(own); i++)
-        if (own[i] != NULL && strcmp(own[i], key) == 0)
-            return true;
-    return false;
-}
-
 static const char *const rotations[] = {"rope",     "rotary",   "xpos", "ntk", "yarn",
                                         "axes_dim", "axis_dim", "nope", NULL},
                          *const positions[] = {"position", "pos_emb",      "pos_enc",
@@ -54,10 +42,17 @@ static bool report_unread(pe_reader *reader, const char *key, const json_t *valu
             pe_reader_warn(reader, "%s is not read by model type %s", key, reader->type_name);
         return true;
     }
+    /* Keys that the model type alone reads. */
+    const json_t *type = reader->type;
+    const char *const read[] = {pe_axes_key(reader), pe_type_text(type, "axes_scale_key"),
+                                pe_type_text(type, "theta_key"), pe_type_text(type, "rope_if")};
+    for (size_t i = 0; i < PE_LEN(read); i++)
+        if (read[i] != NULL && strcmp(read[i], key) == 0)
+            return false;
     const bool rotates = smells(key, rotations);
     const char *near = NULL;
     char place[PE_READER_KEY];
-    if (is_own_key(reader, key) || pe_reader_knows_key(key, rotates ? &near : NULL))
+    if (pe_reader_knows_key(key, rotates ? &near : NULL))
         return false;
     if (!rotates && !smells(key, positions))
         return false;
