@@ -282,20 +282,12 @@ static void choose_types(const compare *state, pe_values *values)
     chosen->present = true;
 }
 
-/* The union of what the chosen types read. */
-static unsigned all_reads(const pe_value *chosen)
-{
-    unsigned reads = 0;
-    for (size_t c = 0; c < chosen->n_picks; c++)
-        reads |= types[chosen->picks[c]] != NULL ? types[chosen->picks[c]]->reads : 0;
-    return reads;
-}
-
 static pe_status check_keys(const compare *state, pe_values *values, pe_problem *why)
 {
     const pe_value *chosen = pe_values_find(values, "rope_types");
-    const unsigned reads =
-        all_reads(chosen) | PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS);
+    unsigned reads = PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS);
+    for (size_t c = 0; c < chosen->n_picks; c++)
+        reads |= types[chosen->picks[c]] != NULL ? types[chosen->picks[c]]->reads : 0;
     pe_status status = PE_OK;
     pe_problem mistake;
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {

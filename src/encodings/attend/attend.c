@@ -23,15 +23,6 @@ enum { PROBABILITIES, OUTPUT };
 
 /* ---- scores and sums ---- */
 
-static bool is_masked(const pe_attend *s, size_t row, size_t query, size_t j)
-{
-    const double *mask = s->mask.data;
-    if (s->causal && s->key_at[j] > s->query_at[query])
-        return true;
-    const size_t line = s->mask_rows == 1 ? 0 : s->mask_rows == s->queries ? query : row;
-    return mask != NULL && mask[line * s->keys + j] == 0;
-}
-
 /* scale * (q . k) + bias */
 static void scores(const void *of, size_t row, double *scratch PE_UNUSED, pe_pair *score)
 {
@@ -39,10 +30,12 @@ static void scores(const void *of, size_t row, double *scratch PE_UNUSED, pe_pai
     const size_t d = s->q.shape.dim[s->q.shape.ndim - 1], query = row % s->queries;
     const size_t head = row / s->queries;
     const double *q = (const double *)s->q.data + row * d;
-    const double *k = (const double *)s->k.data + head * s->keys * d;
+    const double *k = (const double *)s->k.data + head * s->keys * d, *mask = s->mask.data;
+    const size_t line = s->mask_rows == 1 ? 0 : s->mask_rows == s->queries ? query : row;
     for (size_t j = 0; j < s->keys; j++, k += d) {
         score[j] = (pe_pair){-HUGE_VAL, 0};
-        if (is_masked(s, row, query, j))
+        if ((s->causal && s->key_at[j] > s->query_at[query]) ||
+            (mask != NULL && mask[line * s->keys + j] == 0))
             continue;
         score[j] = pe_pair_mul(s->scale, pe_pair_dot(q, k, d));
         if (s->scheme->bias != NULL)
@@ -135,12 +128,6 @@ static pe_status check_size(const pe_values *values, const char *name, size_t mo
     return PE_OK;
 }
 
-static size_t tokens_of(const pe_values *values, const char *name)
-{
-    const pe_shape *shape = &pe_values_tensor(values, name)->shape;
-    return shape->dim[shape->ndim - 2];
-}
-
 static pe_status check_positions(const pe_values *values, const char *name, size_t n,
                                  pe_problem *why)
 {
@@ -150,17 +137,6 @@ static pe_status check_positions(const pe_values *values, const char *name, size
     return pe_fail(why, PE_INVALID_PARAMETER, name,
                    "%s must give one for each of the %zu tokens, got %zu", name, n,
                    value->positions.count);
-}
-
-static pe_status check_order(const pe_values *values, size_t queries, size_t keys, pe_problem *why)
-{
-    if (queries <= keys || pe_values_present(values, "query_positions"))
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "q",
-                   "queries are the last of the key positions, so there must be as many keys "
-                   "or more, got %zu queries and %zu keys; query_positions says where they "
-                   "are instead",
-                   queries, keys);
 }
 
 /* [keys], [queries, keys], or the shape of the probabilities. */
@@ -181,24 +157,26 @@ static pe_status check_mask(const pe_values *values, size_t queries, size_t keys
                    keys, queries, keys);
 }
 
-/* k beside q, v beside k. */
-static pe_status check_tensors(const pe_values *values, pe_problem *why)
-{
-    pe_problem mistake;
-    pe_status status = check_like(values, "k", "q", 1, why);
-    status = PE_ALSO(status, check_size(values, "k", KEY_NUMBERS_MAX, &mistake));
-    if (!pe_values_present(values, "v"))
-        return status;
-    status = PE_ALSO(status, check_like(values, "v", "k", 2, &mistake));
-    return PE_ALSO(status, check_size(values, "v", VALUE_NUMBERS_MAX, &mistake));
-}
-
+/* k beside q, v beside k; their positions and mask. */
 static pe_status check_shapes(const pe_values *values, pe_problem *why)
 {
     pe_problem mistake;
-    const size_t queries = tokens_of(values, "q"), keys = tokens_of(values, "k");
-    pe_status status = check_tensors(values, why);
-    status = PE_ALSO(status, check_order(values, queries, keys, &mistake));
+    const pe_shape *q = &pe_values_tensor(values, "q")->shape;
+    const pe_shape *k = &pe_values_tensor(values, "k")->shape;
+    const size_t queries = q->dim[q->ndim - 2], keys = k->dim[k->ndim - 2];
+    pe_status status = check_like(values, "k", "q", 1, why);
+    status = PE_ALSO(status, check_size(values, "k", KEY_NUMBERS_MAX, &mistake));
+    if (pe_values_present(values, "v")) {
+        status = PE_ALSO(status, check_like(values, "v", "k", 2, &mistake));
+        status = PE_ALSO(status, check_size(values, "v", VALUE_NUMBERS_MAX, &mistake));
+    }
+    if (queries > keys && !pe_values_present(values, "query_positions"))
+        status = PE_ALSO(
+            status, pe_fail(&mistake, PE_INVALID_PARAMETER, "q",
+                            "queries are the last of the key positions, so there must be as many "
+                            "keys or more, got %zu queries and %zu keys; query_positions says "
+                            "where they are instead",
+                            queries, keys));
     status = PE_ALSO(status, check_positions(values, "key_positions", keys, &mistake));
     status = PE_ALSO(status, check_positions(values, "query_positions", queries, &mistake));
     return PE_ALSO(status, check_mask(values, queries, keys, &mistake));

@@ -360,18 +360,6 @@ static bool is_square(size_t n)
     return n > 0 && side_of(n) * side_of(n) == n;
 }
 
-static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe_problem *why)
-{
-    const size_t n = rows->shape.dim[0];
-    const size_t patches = n > extra ? n - extra : 0;
-    *out = (grid){side_of(patches), side_of(patches), false};
-    if (is_square(patches))
-        return PE_OK;
-    return pe_fail(why, PE_MISSING_PARAMETER, "source_grid",
-                   "source_grid is required: %zu rows less %zu extra_tokens are no square", n,
-                   extra);
-}
-
 static pe_status plan_table(pe_values *values, const pe_learned_rows *table, pe_plan *out,
                             pe_problem *why)
 {
@@ -388,8 +376,14 @@ static pe_status plan_table(pe_values *values, const pe_learned_rows *table, pe_
     if (!pe_values_present(values, "extra_tokens"))
         pe_values_set_int(values, "extra_tokens", all ? 0 : 1);
     s->extra = pe_values_size(values, "extra_tokens");
-    if (derived)
-        PE_TRY(derive_source(rows, s->extra, &s->source, why));
+    if (derived) {
+        const size_t patches = n > s->extra ? n - s->extra : 0;
+        s->source = (grid){side_of(patches), side_of(patches), false};
+        if (!is_square(patches))
+            return pe_fail(why, PE_MISSING_PARAMETER, "source_grid",
+                           "source_grid is required: %zu rows less %zu extra_tokens are no square",
+                           n, s->extra);
+    }
     PE_TRY(read_grid(values, "target_grid", &s->target, why));
     if (s->extra + s->source.height * s->source.width != n)
         return pe_fail(why, PE_INVALID_PARAMETER, "source_grid",

@@ -39,22 +39,16 @@ static const pe_param positions_params[] = {
 
 /* ---- what the resources share ---- */
 
-/* Without memory nothing is suggested. */
-static const char *nearest_table(const char *name, const pe_learned_tables *learned)
+static pe_status fail_unknown(const char *name, const pe_learned_tables *learned, pe_problem *why)
 {
     size_t n;
     const pe_learned_table *table = pe_learned_tables_all(learned, &n);
-    const char **names = calloc(n + 1, sizeof *names);
+    const char **names = calloc(n + 1, sizeof *names), *near = NULL;
     for (size_t i = 0; names != NULL && i < n; i++)
         names[i] = table[i].name;
-    const char *near = names != NULL ? pe_nearest_name(name, names, n) : NULL;
+    if (names != NULL) /* else nothing is suggested */
+        near = pe_nearest_name(name, names, n);
     free(names);
-    return near;
-}
-
-static pe_status fail_unknown(const char *name, const pe_learned_tables *learned, pe_problem *why)
-{
-    const char *near = nearest_table(name, learned);
     if (learned == NULL)
         return pe_fail(
             why, PE_NOT_FOUND, "",

@@ -35,28 +35,23 @@ static const pe_spectrum_row tensors[] = {
     {"stretch", PE_SPECTRUM_STRETCH, PE_SPECTRUM_SCALED},
 };
 
-static pe_status check_dim(const pe_values *values, const pe_rope_type *method, pe_problem *why)
+static pe_status check(const pe_values *values, const pe_rope_type *method, pe_problem *why)
 {
-    const int64_t dim = pe_values_int(values, "head_dim");
-    if (dim % 2 != 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, "head_dim", "head_dim must be even, got %lld",
-                       (long long)dim);
-    if (dim < (int64_t)method->min_dim)
-        return pe_fail(why, PE_INVALID_PARAMETER, "method",
-                       "method %s needs a head_dim of at least %u: %s", method->name,
-                       method->min_dim, method->min_dim_is);
-    return PE_OK;
-}
-
-static pe_status check_lengths(const pe_values *values, const pe_rope_type *method, pe_problem *why)
-{
+    static const char *const needed[] = {"seq_len", "max_position_embeddings"};
     pe_status status = PE_OK;
     pe_problem mistake;
+    const int64_t dim = pe_values_int(values, "head_dim");
     const bool dynamic = method == &pe_rope_dynamic;
+    if (dim % 2 != 0)
+        status = pe_fail(why, PE_INVALID_PARAMETER, "head_dim", "head_dim must be even, got %lld",
+                         (long long)dim);
+    else if (dim < (int64_t)method->min_dim)
+        status = pe_fail(why, PE_INVALID_PARAMETER, "method",
+                         "method %s needs a head_dim of at least %u: %s", method->name,
+                         method->min_dim, method->min_dim_is);
     if (!dynamic && pe_values_given(values, "seq_len"))
-        return pe_fail(why, PE_INVALID_PARAMETER, "seq_len", "seq_len is not read by method %s",
-                       method->name);
-    static const char *const needed[] = {"seq_len", "max_position_embeddings"};
+        return PE_ALSO(status, pe_fail(&mistake, PE_INVALID_PARAMETER, "seq_len",
+                                       "seq_len is not read by method %s", method->name));
     for (size_t i = 0; dynamic && i < PE_LEN(needed); i++)
         if (!pe_values_present(values, needed[i]))
             status = PE_ALSO(status, pe_fail(&mistake, PE_MISSING_PARAMETER, needed[i],
@@ -67,9 +62,7 @@ static pe_status check_lengths(const pe_values *values, const pe_rope_type *meth
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_rope_type *method = methods[pe_values_choice(values, "method")];
-    pe_problem mistake;
-    const pe_status status = check_dim(values, method, why);
-    PE_TRY(PE_ALSO(status, check_lengths(values, method, &mistake)));
+    PE_TRY(check(values, method, why));
     const size_t dim = pe_values_size(values, "head_dim");
     pe_rope rope = {.head_dim = dim, .rotary_dim = dim, .pairs = dim / 2, .tables = out->tables};
     rope.formula = pe_rope_formula_make(method, pe_values_real(values, "rope_theta"), dim, 0,

@@ -210,24 +210,22 @@ double pe_rope_grid_position(const pe_grid *grid, size_t axis, size_t k)
     return at + (double)grid->convention->origin;
 }
 
-/* What the theta_j of an axis are multiplied by. */
-static double scale_of(const pe_grid *grid, size_t axis)
-{
-    const size_t side = axis == PE_GRID_ROW ? grid->patches.height : grid->patches.width;
-    if (grid->convention->split && axis == PE_GRID_COLUMN)
-        return pow(grid->theta, -2 / (double)grid->head_dim);
-    return grid->convention->normalized ? 2 * 3.14159265358979323846 / (double)side : 1;
-}
-
 pe_status pe_rope_grid_positions(const pe_grid *grid, bool scaled, pe_positions *out,
                                  pe_problem *why)
 {
     const size_t n = grid->patches.count;
     pe_array list;
     PE_TRY(pe_array_make(PE_FLOAT64, &(pe_shape){2, {PE_GRID_AXES, n}}, &list, why));
-    for (size_t k = 0; k < PE_GRID_AXES * n; k++)
-        ((double *)list.data)[k] =
-            pe_rope_grid_position(grid, k / n, k % n) * (scaled ? scale_of(grid, k / n) : 1);
+    for (size_t k = 0; k < PE_GRID_AXES * n; k++) {
+        const size_t axis = k / n;
+        const size_t side = axis == PE_GRID_ROW ? grid->patches.height : grid->patches.width;
+        double scale = 1; /* what the theta_j of the axis are multiplied by */
+        if (scaled && grid->convention->split && axis == PE_GRID_COLUMN)
+            scale = pow(grid->theta, -2 / (double)grid->head_dim);
+        else if (scaled && grid->convention->normalized)
+            scale = 2 * 3.14159265358979323846 / (double)side;
+        ((double *)list.data)[k] = pe_rope_grid_position(grid, axis, k % n) * scale;
+    }
     pe_status status = pe_positions_from_list(&list, "positions", out, why);
     pe_array_free(&list);
     return status;
@@ -252,32 +250,22 @@ static pe_status read_sides(pe_values *values, pe_grid_patches *out, pe_problem 
     return PE_OK;
 }
 
-/* A position that is no multiple of PLACE_PART; false: none. Two tell of a range. */
-static bool find_inexact(const pe_positions *part, double *at)
-{
-    const size_t n = part->list == NULL && part->count > 2 ? 2 : part->count;
-    for (size_t k = 0; k < n; k++) {
-        *at = pe_positions_at(part, k);
-        if (*at / PLACE_PART != floor(*at / PLACE_PART))
-            return true;
-    }
-    return false;
-}
-
-/* Will all positions be exact as the convention has them? */
+/* Will all positions be exact as the convention has them? Two tell of a range. */
 static pe_status check_exact(const pe_grid_convention *convention, const pe_positions *given,
                              pe_problem *why)
 {
-    double at;
-    if (!by_sides(convention) && convention->origin == 0)
-        return PE_OK;
-    for (size_t axis = 0; axis < PE_GRID_AXES; axis++) {
+    const bool exact = !by_sides(convention) && convention->origin == 0;
+    for (size_t axis = 0; axis < PE_GRID_AXES && !exact; axis++) {
         const pe_positions part = pe_positions_part(given, axis, PE_GRID_AXES);
-        if (part.fractional && find_inexact(&part, &at))
-            return pe_fail(why, PE_INVALID_PARAMETER, "positions",
-                           "positions of this convention must be multiples of 2^-20, such as 0.5 "
-                           "or 0.25, got %.15g",
-                           at);
+        const size_t n = part.list == NULL && part.count > 2 ? 2 : part.count;
+        for (size_t k = 0; k < n && part.fractional; k++) {
+            const double at = pe_positions_at(&part, k);
+            if (at / PLACE_PART != floor(at / PLACE_PART))
+                return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                               "positions of this convention must be multiples of 2^-20, such as "
+                               "0.5 or 0.25, got %.15g",
+                               at);
+        }
     }
     return PE_OK;
 }

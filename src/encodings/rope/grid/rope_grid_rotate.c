@@ -8,25 +8,18 @@
 #include "encodings/rope/rope_params.h"
 #include "plan/plan.h"
 
-static pe_status check_patches(const pe_values *values, const pe_grid *grid, size_t tokens,
-                               pe_problem *why)
-{
-    if (grid->patches.count == tokens)
-        return PE_OK;
-    const bool given = pe_values_present(values, "positions");
-    return pe_fail(why, PE_INVALID_PARAMETER, given ? "positions" : "height",
-                   "%s must be as many as the tokens: %zu, got %zu",
-                   given ? "positions" : "the patches of the grid, frames * height * width,",
-                   tokens, grid->patches.count);
-}
-
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_grid grid;
     size_t tokens;
     PE_TRY(pe_rope_rotated_check(values, &tokens, why));
     PE_TRY(pe_rope_grid_read(values, &grid, why));
-    PE_TRY(check_patches(values, &grid, tokens, why));
+    const bool given = pe_values_present(values, "positions");
+    if (grid.patches.count != tokens)
+        return pe_fail(why, PE_INVALID_PARAMETER, given ? "positions" : "height",
+                       "%s must be as many as the tokens: %zu, got %zu",
+                       given ? "positions" : "the patches of the grid, frames * height * width,",
+                       tokens, grid.patches.count);
     pe_value *pairing = pe_values_find(values, "pairing");
     if (!pairing->present)
         pairing->choice = grid.convention->pairing;

@@ -116,14 +116,6 @@ static double position(const void *of, size_t axis, size_t k)
     return pe_rope_grid_position(&state->grid, axis, k);
 }
 
-static void fill_row_col(const table *state, pe_dtype dtype, const pe_region *region,
-                         unsigned char *out)
-{
-    for (size_t k = region->first; k < region->first + region->units; k++)
-        for (size_t axis = 0; axis < PE_GRID_AXES; axis++, out += pe_dtype_bytes(dtype))
-            pe_dtype_store(dtype, pe_rope_grid_place(&state->grid.patches, axis, k), out);
-}
-
 static pe_status fill_waves(const table *state, pe_dtype dtype, const pe_region *region,
                             unsigned char *out, pe_problem *why)
 {
@@ -152,12 +144,15 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 {
     const table *state = plan->state;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
-    if (region->tensor == ROW_COL)
-        fill_row_col(state, dtype, region, out);
-    else if (region->tensor == ANGLES)
-        fill_angles(state, dtype, region->first, region->units, out);
-    else
+    unsigned char *to = out;
+    if (region->tensor < ANGLES)
         return fill_waves(state, dtype, region, out, why);
+    if (region->tensor == ANGLES)
+        fill_angles(state, dtype, region->first, region->units, out);
+    for (size_t u = 0; u < region->units && region->tensor == ROW_COL; u++)
+        for (size_t axis = 0; axis < PE_GRID_AXES; axis++, to += pe_dtype_bytes(dtype))
+            pe_dtype_store(dtype, pe_rope_grid_place(&state->grid.patches, axis, region->first + u),
+                           to);
     return PE_OK;
 }
 
