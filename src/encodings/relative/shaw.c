@@ -38,16 +38,15 @@ const pe_param_set pe_shaw_embeddings_params = {embeddings_params, PE_LEN(embedd
 
 /* ---- the clipping ---- */
 
-/* max_relative_position, where present, becomes the two sides. */
-static pe_status split(pe_values *values, pe_problem *why)
+/* Both spellings get one canonical form: max_relative_position, where present, becomes left_max and
+ * right_max. */
+static pe_status read_clip(pe_values *values, pe_shaw_clip *out, pe_problem *why)
 {
     static const char *const sides[] = {"left_max", "right_max"};
     pe_value *both = pe_values_find(values, "max_relative_position");
     pe_problem mistake;
     pe_status status = PE_OK;
-    if (!both->present)
-        return PE_OK;
-    for (size_t s = 0; s < PE_LEN(sides); s++) {
+    for (size_t s = 0; s < PE_LEN(sides) && both->present; s++) {
         if (pe_values_given(values, sides[s]))
             status = PE_ALSO(
                 status,
@@ -58,13 +57,7 @@ static pe_status split(pe_values *values, pe_problem *why)
         pe_values_set_int(values, sides[s], both->integer);
     }
     both->present = false;
-    return status;
-}
-
-/* Both spellings get one canonical form: left_max and right_max. */
-static pe_status read_clip(pe_values *values, pe_shaw_clip *out, pe_problem *why)
-{
-    PE_TRY(split(values, why));
+    PE_TRY(status);
     const bool left = pe_values_present(values, "left_max");
     const bool right = pe_values_present(values, "right_max");
     if (!left && !right)

@@ -86,17 +86,6 @@ static pe_status fill_distances(const pe_plan *plan, const pe_region *region, vo
 
 /* ---- the plan ---- */
 
-static pe_status check(pe_values *values, size_t variant, pe_problem *why)
-{
-    pe_problem mistake;
-    pe_status status = PE_OK;
-    if (variant != PE_T5_VARIANT_DEBERTA && pe_values_present(values, "att_span"))
-        status =
-            pe_fail(why, PE_INVALID_PARAMETER, "att_span",
-                    "att_span is read by variant=deberta only, variant is %s", variants[variant]);
-    return PE_ALSO(status, pe_t5_variant_read(values, variant, &mistake));
-}
-
 static pe_status plan_distances(const pe_values *values, pe_plan *out, int64_t *farthest,
                                 pe_problem *why)
 {
@@ -139,7 +128,12 @@ static pe_status plan_buckets(pe_values *values, pe_plan *out, pe_problem *why)
     int64_t farthest = 0;
     pe_problem mistake;
     const size_t variant = pe_values_choice(values, "variant");
-    pe_status status = check(values, variant, why);
+    pe_status status = PE_OK;
+    if (variant != PE_T5_VARIANT_DEBERTA && pe_values_present(values, "att_span"))
+        status =
+            pe_fail(why, PE_INVALID_PARAMETER, "att_span",
+                    "att_span is read by variant=deberta only, variant is %s", variants[variant]);
+    status = PE_ALSO(status, pe_t5_variant_read(values, variant, &mistake));
     const pe_status planned = pe_values_present(values, "distances")
                                   ? plan_distances(values, out, &farthest, &mistake)
                                   : plan_window(values, out, &farthest, &mistake);

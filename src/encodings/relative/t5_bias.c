@@ -48,18 +48,6 @@ static void run(const void *of, size_t head, int64_t relative, size_t n, unsigne
     }
 }
 
-static pe_status check_weights(const pe_values *values, pe_problem *why)
-{
-    const pe_shape *shape = &pe_values_tensor(values, "weights")->shape;
-    const size_t buckets = pe_values_size(values, "num_buckets");
-    if (shape->dim[0] == buckets)
-        return PE_OK;
-    return pe_fail(
-        why, PE_INVALID_PARAMETER, "weights",
-        "weights must have a row for each of the num_buckets = %zu buckets, got %zu rows", buckets,
-        shape->dim[0]);
-}
-
 static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const pe_array *weights = pe_values_tensor(values, "weights");
@@ -67,7 +55,13 @@ static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
     pe_problem mistake;
     pe_status status = pe_relative_lengths(values, why);
     status = PE_ALSO(status, pe_t5_variant_read(values, variant, &mistake));
-    PE_TRY(PE_ALSO(status, check_weights(values, &mistake)));
+    const size_t buckets = pe_values_size(values, "num_buckets"), rows = weights->shape.dim[0];
+    if (rows != buckets)
+        status = PE_ALSO(status, pe_fail(&mistake, PE_INVALID_PARAMETER, "weights",
+                                         "weights must have a row for each of the num_buckets = "
+                                         "%zu buckets, got %zu rows",
+                                         buckets, rows));
+    PE_TRY(status);
     const pe_relative_window window = {.tensor = "bias",
                                        .dtype = weights->dtype,
                                        .layers = weights->shape.dim[1],

@@ -86,42 +86,10 @@ static pe_status read_list(const pe_values *values, const char *name, size_t n, 
                              name, n, list->list_length);
 }
 
-static pe_status read_bases(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
-{
-    const double *theta, *scale;
-    PE_TRY(read_list(values, "axes_theta", formula->n_inv_freqs, &theta, why));
-    PE_TRY(read_list(values, "axes_scale", formula->n_inv_freqs, &scale, why));
-    for (size_t k = 0; k < formula->n_inv_freqs; k++) {
-        pe_rope_inv_freq *inv_freq = &formula->inv_freq[k];
-        inv_freq->theta = theta != NULL ? theta[k] : inv_freq->theta;
-        inv_freq->scale = scale != NULL ? scale[k] : 1;
-        if (inv_freq->scale != 1 && inv_freq->dim == 2)
-            return pe_values_invalid(
-                values, "axes_scale", why,
-                "axes_scale must be 1 for an axis of 2 channels: " PE_ROPE_NO_EXPONENT);
-    }
-    return PE_OK;
-}
-
-/* The axis of each list of frequencies: every one once. */
-static pe_status read_order(const pe_values *values, size_t n, size_t *order, pe_problem *why)
-{
-    const double *list;
-    unsigned named = 0;
-    PE_TRY(read_list(values, "axis_order", n, &list, why));
-    for (size_t k = 0; k < n; k++) {
-        order[k] = list != NULL ? (size_t)list[k] : k;
-        named |= 1U << order[k];
-    }
-    if (named == (1U << n) - 1)
-        return PE_OK;
-    return pe_values_invalid(values, "axis_order", why,
-                             "axis_order must name each of the axes 0 to %zu once", n - 1);
-}
-
 pe_status pe_rope_inv_freq_read(const pe_values *values, pe_rope *rope, pe_problem *why)
 {
-    size_t order[PE_ROPE_AXES_MAX];
+    const double *theta, *scale, *order;
+    unsigned named = 0;
     /* What does not go with frequencies of each axis. */
     static const char *const others[] = {"mrope_section", "mrope_layout", "mrope_interleaved"};
     for (size_t i = 0; i < PE_LEN(others); i++)
@@ -138,16 +106,34 @@ pe_status pe_rope_inv_freq_read(const pe_values *values, pe_rope *rope, pe_probl
                                  "numerics must be exact with axes_dims: no float32 reference is "
                                  "followed");
     PE_TRY(read_dims(values, rope, why));
-    PE_TRY(read_bases(values, rope->formula, why));
-    PE_TRY(read_order(values, rope->formula->n_inv_freqs, order, why));
-    const pe_rope_formula *formula = rope->formula;
+    pe_rope_formula *formula = rope->formula;
+    const size_t n = formula->n_inv_freqs;
+    PE_TRY(read_list(values, "axes_theta", n, &theta, why));
+    PE_TRY(read_list(values, "axes_scale", n, &scale, why));
+    for (size_t k = 0; k < n; k++) {
+        pe_rope_inv_freq *inv_freq = &formula->inv_freq[k];
+        inv_freq->theta = theta != NULL ? theta[k] : inv_freq->theta;
+        inv_freq->scale = scale != NULL ? scale[k] : 1;
+        if (inv_freq->scale != 1 && inv_freq->dim == 2)
+            return pe_values_invalid(
+                values, "axes_scale", why,
+                "axes_scale must be 1 for an axis of 2 channels: " PE_ROPE_NO_EXPONENT);
+    }
+    /* The axis of each list of frequencies: every one once. */
+    PE_TRY(read_list(values, "axis_order", n, &order, why));
+    for (size_t k = 0; k < n && order != NULL; k++)
+        named |= 1U << (size_t)order[k];
+    if (order != NULL && named != (1U << n) - 1)
+        return pe_values_invalid(values, "axis_order", why,
+                                 "axis_order must name each of the axes 0 to %zu once", n - 1);
     unsigned char *axis = malloc(rope->pairs);
     if (axis == NULL)
         return pe_fail_memory(why);
-    for (size_t k = 0; k < formula->n_inv_freqs; k++)
+    for (size_t k = 0; k < n; k++)
         for (uint64_t j = 0; j < formula->inv_freq[k].dim / 2; j++)
-            axis[formula->inv_freq[k].first + j] = (unsigned char)order[k];
-    rope->axes = pe_rope_axes_make(formula->n_inv_freqs, rope->pairs, axis, NULL);
+            axis[formula->inv_freq[k].first + j] =
+                (unsigned char)(order != NULL ? (size_t)order[k] : k);
+    rope->axes = pe_rope_axes_make(n, rope->pairs, axis, NULL);
     free(axis);
     return rope->axes != NULL ? PE_OK : pe_fail_memory(why);
 }

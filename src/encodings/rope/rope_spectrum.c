@@ -159,60 +159,40 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
     return PE_OK;
 }
 
-static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
-{
-    const spectrum *state = plan->state;
-    for (size_t t = 0; t < state->n_rows; t++) {
-        const pe_tensor *tensor = &plan->tensors[t];
-        const pe_spectrum_values values = values_of(state, &state->rows[t]);
-        PE_TRY(pe_rope_spectrum_check(&values, tensor->name, tensor->dtype, tensor->elements, why));
-    }
-    return PE_OK;
-}
-
-static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape, pe_plan *out,
-                               pe_problem *why)
-{
-    spectrum *state = out->state;
-    state->pair_axis = malloc(axes->pairs * sizeof *state->pair_axis);
-    pe_plan_owns(out, state->pair_axis, free);
-    if (state->pair_axis == NULL)
-        return pe_fail_memory(why);
-    for (size_t k = 0; k < axes->n_runs; k++)
-        for (size_t i = 0; i < axes->run[k].count; i++)
-            state->pair_axis[axes->run[k].first + i] = (int32_t)axes->run[k].axis;
-    return pe_plan_add_tensor(out, "pair_axis", PE_INT32, shape, 1, why);
-}
-
-/* The frequency sets that the rows are of. */
-static pe_status set_waves(const pe_rope_spectrum *of, pe_plan *plan, pe_problem *why)
-{
-    pe_shared_wave *set = ((spectrum *)plan->state)->set;
-    pe_rope_wave_owns(plan, &set[PE_SPECTRUM_UNSCALED]);
-    PE_TRY(pe_rope_wave_plan(of->rope, PE_ROPE_PLAIN, plan, &set[PE_SPECTRUM_SCALED], why));
-    PE_TRY(pe_rope_wave_unscaled(of->rope, &set[PE_SPECTRUM_UNSCALED], why));
-    if (of->other == NULL)
-        return PE_OK;
-    return pe_rope_wave_plan(of->other, PE_ROPE_PLAIN, plan, &set[PE_SPECTRUM_OTHER], why);
-}
-
 pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, pe_plan *out, pe_problem *why)
 {
     const pe_rope *rope = asked->rope;
+    const pe_rope_axes *axes = rope->axes;
     const pe_shape shape = {1, {rope->pairs}};
     PE_TRY(pe_plan_begin(out, sizeof(spectrum), fill, why));
     spectrum *state = out->state;
+    pe_shared_wave *set = state->set;
     state->rows = asked->rows;
     state->n_rows = asked->n;
-    pe_status status = PE_OK;
-    for (size_t t = 0; t < state->n_rows && status == PE_OK; t++) {
-        status = pe_plan_add_tensor(out, state->rows[t].name, asked->dtype, &shape, 1, why);
-        if (status == PE_OK)
-            status = pe_plan_set_work(out, t, PE_SPECTRUM_WORK, why);
+    for (size_t t = 0; t < state->n_rows; t++) {
+        PE_TRY(pe_plan_add_tensor(out, state->rows[t].name, asked->dtype, &shape, 1, why));
+        PE_TRY(pe_plan_set_work(out, t, PE_SPECTRUM_WORK, why));
     }
-    if (status == PE_OK)
-        status = set_waves(asked, out, why);
-    if (status == PE_OK && rope->axes != NULL)
-        status = add_pair_axis(rope->axes, &shape, out, why);
-    return status != PE_OK ? status : check_overflow(out, why);
+    /* The frequency sets that the rows are of. */
+    pe_rope_wave_owns(out, &set[PE_SPECTRUM_UNSCALED]);
+    PE_TRY(pe_rope_wave_plan(rope, PE_ROPE_PLAIN, out, &set[PE_SPECTRUM_SCALED], why));
+    PE_TRY(pe_rope_wave_unscaled(rope, &set[PE_SPECTRUM_UNSCALED], why));
+    if (asked->other != NULL)
+        PE_TRY(pe_rope_wave_plan(asked->other, PE_ROPE_PLAIN, out, &set[PE_SPECTRUM_OTHER], why));
+    if (axes != NULL) {
+        state->pair_axis = malloc(axes->pairs * sizeof *state->pair_axis);
+        pe_plan_owns(out, state->pair_axis, free);
+        if (state->pair_axis == NULL)
+            return pe_fail_memory(why);
+        for (size_t k = 0; k < axes->n_runs; k++)
+            for (size_t i = 0; i < axes->run[k].count; i++)
+                state->pair_axis[axes->run[k].first + i] = (int32_t)axes->run[k].axis;
+        PE_TRY(pe_plan_add_tensor(out, "pair_axis", PE_INT32, &shape, 1, why));
+    }
+    for (size_t t = 0; t < state->n_rows; t++) {
+        const pe_spectrum_values values = values_of(state, &state->rows[t]);
+        PE_TRY(
+            pe_rope_spectrum_check(&values, state->rows[t].name, asked->dtype, rope->pairs, why));
+    }
+    return PE_OK;
 }

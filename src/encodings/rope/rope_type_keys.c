@@ -33,51 +33,6 @@ static pe_status fail_unread(const pe_values *values, const pe_rope_type *type, 
     return status;
 }
 
-static pe_status check_key(const pe_values *values, const pe_rope_type *type, pe_rope_key key,
-                           pe_problem *why)
-{
-    const char *name = pe_rope_key_name(key);
-    if (pe_values_given(values, name) && !reads(type, key) && key != PE_ROPE_MAX_POSITIONS)
-        return fail_unread(values, type, key, why);
-    if (!pe_values_present(values, name) && (type->needs & PE_ROPE_BIT(key)) != 0)
-        return pe_fail(why, PE_MISSING_PARAMETER, name, "rope_type %s needs %s", type->name, name);
-    return PE_OK;
-}
-
-/* An absent length is max_position_embeddings. */
-static pe_status fill_length(pe_values *values, const pe_rope_type *type, pe_rope_key length,
-                             pe_problem *why)
-{
-    const char *name = pe_rope_key_name(length);
-    if (!reads(type, length) || pe_values_present(values, name))
-        return PE_OK;
-    if (!pe_values_present(values, "max_position_embeddings"))
-        return pe_fail(why, PE_MISSING_PARAMETER, name,
-                       "rope_type %s needs %s, or max_position_embeddings in its place", type->name,
-                       name);
-    pe_values_set_int(values, name, pe_values_int(values, "max_position_embeddings"));
-    return PE_OK;
-}
-
-/* Fill in the defaults of the type. */
-static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_problem *why)
-{
-    static const pe_rope_key lengths[] = {PE_ROPE_ORIGINAL, PE_ROPE_SEQ_LEN};
-    pe_status status = PE_OK;
-    pe_problem mistake;
-    for (size_t d = 0; d < type->n_defaults; d++) {
-        pe_value *value = pe_values_find(values, pe_rope_key_name(type->defaults[d].key));
-        if (value->present)
-            continue;
-        value->real = type->defaults[d].value;
-        value->truth = type->defaults[d].value != 0;
-        value->present = true;
-    }
-    for (size_t l = 0; l < PE_LEN(lengths); l++)
-        status = PE_ALSO(status, fill_length(values, type, lengths[l], &mistake));
-    return status;
-}
-
 static pe_status check_list(const pe_values *values, const char *name, size_t pairs,
                             pe_problem *why)
 {
@@ -94,18 +49,6 @@ static void set_divisors(const pe_values *values, bool beyond, size_t pairs,
     const pe_value *list = pe_values_find(values, beyond ? "long_factor" : "short_factor");
     memcpy(formula->list, list->list, pairs * sizeof(double));
     formula->n_list = pairs;
-}
-
-/* Read short_factor or long_factor, by the length of the sequence. Both are checked. */
-static pe_status read_divisors(const pe_values *values, size_t pairs, pe_rope_formula *formula,
-                               pe_problem *why)
-{
-    pe_problem mistake;
-    pe_status status = check_list(values, "short_factor", pairs, why);
-    status = PE_ALSO(status, check_list(values, "long_factor", pairs, &mistake));
-    PE_TRY(status);
-    set_divisors(values, pe_rope_beyond(formula), pairs, formula);
-    return PE_OK;
 }
 
 /* A list that any type has, at list + at; *count tells how many numbers it has. */
@@ -130,11 +73,40 @@ size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type,
 
 pe_status pe_rope_type_keys_check(pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
+    static const pe_rope_key lengths[] = {PE_ROPE_ORIGINAL, PE_ROPE_SEQ_LEN};
     pe_problem mistake;
     pe_status status = PE_OK;
-    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
-        status = PE_ALSO(status, check_key(values, type, k, &mistake));
-    return PE_ALSO(status, fill_defaults(values, type, &mistake));
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
+        const char *name = pe_rope_key_name(k);
+        if (pe_values_given(values, name) && !reads(type, k) && k != PE_ROPE_MAX_POSITIONS)
+            status = PE_ALSO(status, fail_unread(values, type, k, &mistake));
+        else if (!pe_values_present(values, name) && (type->needs & PE_ROPE_BIT(k)) != 0)
+            status = PE_ALSO(status, pe_fail(&mistake, PE_MISSING_PARAMETER, name,
+                                             "rope_type %s needs %s", type->name, name));
+    }
+    /* Fill in the defaults of the type. */
+    for (size_t d = 0; d < type->n_defaults; d++) {
+        pe_value *value = pe_values_find(values, pe_rope_key_name(type->defaults[d].key));
+        if (value->present)
+            continue;
+        value->real = type->defaults[d].value;
+        value->truth = type->defaults[d].value != 0;
+        value->present = true;
+    }
+    /* An absent length is max_position_embeddings. */
+    for (size_t l = 0; l < PE_LEN(lengths); l++) {
+        const char *name = pe_rope_key_name(lengths[l]);
+        if (!reads(type, lengths[l]) || pe_values_present(values, name))
+            continue;
+        if (pe_values_present(values, "max_position_embeddings"))
+            pe_values_set_int(values, name, pe_values_int(values, "max_position_embeddings"));
+        else
+            status = PE_ALSO(
+                status, pe_fail(&mistake, PE_MISSING_PARAMETER, name,
+                                "rope_type %s needs %s, or max_position_embeddings in its place",
+                                type->name, name));
+    }
+    return status;
 }
 
 pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
@@ -155,8 +127,13 @@ pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_
     pe_problem mistake;
     pe_status status = PE_OK;
     if (reads(formula->type, PE_ROPE_LONG_FACTOR) && pe_values_present(values, "short_factor") &&
-        pe_values_present(values, "long_factor"))
-        status = read_divisors(values, pairs, formula, why);
+        pe_values_present(values, "long_factor")) {
+        /* The length of the sequence chooses one of them; both are checked. */
+        status = check_list(values, "short_factor", pairs, why);
+        status = PE_ALSO(status, check_list(values, "long_factor", pairs, &mistake));
+        if (status == PE_OK)
+            set_divisors(values, pe_rope_beyond(formula), pairs, formula);
+    }
     double *at = formula->list + formula->n_list;
     status = PE_ALSO(status, read_own_list(values, "freq_factors", pairs, at,
                                            &formula->n_freq_factors, &mistake));

@@ -5,35 +5,27 @@
 #include "encodings/rope/rope.h"
 #include "plan/plan.h"
 
-/* The first position of a range or a list that is no float32. Of a range the two at each end are
- * enough: where two neighbours are float32, so are all positions nearer to 0. */
-static bool find_lost(const pe_positions *positions, double *lost)
-{
-    const size_t n = positions->count;
-    const size_t ends[] = {0, n > 1 ? 1 : 0, n > 1 ? n - 2 : 0, n - 1};
-    const bool range = positions->list == NULL;
-    for (size_t r = 0; r < (range ? PE_LEN(ends) : n); r++) {
-        *lost = pe_positions_at(positions, range ? ends[r] : r);
-        if ((double)(float)*lost != *lost && *lost == floor(*lost))
-            return true;
-    }
-    return false;
-}
-
+/* Warn of the first position that is no float32. Of a range the two at each end are enough: where two
+ * neighbours are float32, so are all positions nearer to 0. */
 static void warn_positions(const pe_rope *rope, const pe_positions *positions, pe_plan *plan)
 {
-    double lost = 0;
-    bool found = false;
     const size_t parts = pe_positions_parts(positions);
-    for (size_t k = 0; k < parts && !found && rope->float32; k++) {
+    for (size_t k = 0; k < parts && rope->float32; k++) {
         const pe_positions part = pe_positions_part(positions, k, parts);
-        found = find_lost(&part, &lost);
+        const size_t n = part.count;
+        const size_t ends[] = {0, n > 1 ? 1 : 0, n > 1 ? n - 2 : 0, n - 1};
+        const bool range = part.list == NULL;
+        for (size_t r = 0; r < (range ? PE_LEN(ends) : n); r++) {
+            const double at = pe_positions_at(&part, range ? ends[r] : r);
+            if ((double)(float)at == at || at != floor(at))
+                continue;
+            pe_plan_warn(plan,
+                         "with numerics=float32 positions are rounded to float32, as the "
+                         "reference does: %.0f is turned as %.0f",
+                         at, (double)(float)at);
+            return;
+        }
     }
-    if (found)
-        pe_plan_warn(plan,
-                     "with numerics=float32 positions are rounded to float32, as the reference "
-                     "does: %.0f is turned as %.0f",
-                     lost, (double)(float)lost);
 }
 
 void pe_rope_warnings_add(const pe_rope *rope, const pe_positions *positions, pe_plan *plan)

@@ -56,18 +56,6 @@ static double alpha_at(const pe_rope_formula *f, size_t i)
     return f->list[f->n_list + f->n_freq_factors + i];
 }
 
-/* exp of a float32, rounded to float32. */
-static float learn32(const pe_rope_formula *f, size_t i, float inv)
-{
-    mpfr_t factor;
-    mpfr_init2(factor, 24);
-    mpfr_set_flt(factor, (float)alpha_at(f, i), MPFR_RNDN);
-    mpfr_exp(factor, factor, MPFR_RNDN);
-    const float learned = mpfr_get_flt(factor, MPFR_RNDN);
-    mpfr_clear(factor);
-    return inv * learned;
-}
-
 static void scale(const void *formula, size_t i, mpfr_ptr theta)
 {
     const pe_rope_formula *f = formula;
@@ -99,7 +87,16 @@ static float scale32(const void *formula, size_t i, float inv)
         inv = f->type->scale32(formula, i, inv);
     if (f->n_freq_factors != 0)
         inv = inv / (float)f->list[f->n_list + i];
-    return f->n_alphas != 0 ? learn32(f, i, inv) : inv;
+    if (f->n_alphas != 0) {
+        /* exp of a float32, rounded to float32 */
+        mpfr_t factor;
+        mpfr_init2(factor, 24);
+        mpfr_set_flt(factor, (float)alpha_at(f, i), MPFR_RNDN);
+        mpfr_exp(factor, factor, MPFR_RNDN);
+        inv = inv * mpfr_get_flt(factor, MPFR_RNDN);
+        mpfr_clear(factor);
+    }
+    return inv;
 }
 
 static bool is_scaled(const pe_rope *rope, const pe_rope_formula *f)

@@ -100,34 +100,27 @@ typedef struct addition {
     double *block; /* [BLOCK_ELEMENTS] */
 } addition;
 
-/* A block of encodings to the tokens from `token` on, counted through all sequences: added, as
- * doubles, or behind the channels that are there. */
-static void put_block(const addition *a, size_t token, size_t rows, pe_array *x)
-{
-    const size_t bytes = pe_dtype_bytes(x->dtype), width = a->shape.width;
-    const size_t step = a->shape.concat ? a->shape.channels + width : width;
-    char *to = (char *)x->data + token * step * bytes;
-    if (!a->shape.concat) {
-        pe_kernels_get()->add(x->dtype, to, a->block, rows * width, to);
-        return;
-    }
-    for (size_t r = 0; r < rows; r++)
-        memcpy(to + (r * step + a->shape.channels) * bytes,
-               (const char *)a->block + r * width * bytes, width * bytes);
-}
-
-/* In place. A block is made once for all sequences of a batch. */
+/* In place: encodings are added, as doubles, or stand behind the channels that are there. A block is
+ * made once for all sequences of a batch. */
 static pe_status put_batch(const addition *a, size_t batch, pe_array *x, pe_problem *why)
 {
     const axes *shape = &a->shape;
     const size_t first = shape->batches > 1 ? batch * shape->tokens : 0;
-    const size_t rows_max = BLOCK_ELEMENTS / shape->width;
+    const size_t rows_max = BLOCK_ELEMENTS / shape->width, bytes = pe_dtype_bytes(x->dtype);
+    const size_t width = shape->width, channels = shape->concat ? shape->channels : 0;
     for (size_t row = 0, rows; row < shape->tokens; row += rows) {
         rows = shape->tokens - row < rows_max ? shape->tokens - row : rows_max;
         const pe_region region = {.first = first + row, .units = rows, .columns = shape->width};
         PE_TRY(pe_sinusoid_fill(&a->sinusoid, a->positions, &region, a->block, why));
-        for (size_t s = 0; s < shape->sequences; s++)
-            put_block(a, (batch * shape->sequences + s) * shape->tokens + row, rows, x);
+        for (size_t s = 0; s < shape->sequences; s++) {
+            const size_t token = (batch * shape->sequences + s) * shape->tokens + row;
+            char *to = (char *)x->data + token * (channels + width) * bytes;
+            if (!shape->concat)
+                pe_kernels_get()->add(x->dtype, to, a->block, rows * width, to);
+            for (size_t r = 0; r < rows && shape->concat; r++)
+                memcpy(to + (r * (channels + width) + channels) * bytes,
+                       (const char *)a->block + r * width * bytes, width * bytes);
+        }
         pe_yield_look(rows * shape->width * (1 + shape->sequences));
         PE_TRY(pe_yield_check(why));
     }
