@@ -33,7 +33,7 @@ static bool was_permuted(const pe_search *s)
     return s->whole->permuted;
 }
 
-/* One number everywhere, or whole numbers beyond those of waves: as patterns have them. */
+/* One number everywhere, or whole numbers beyond those of waves: as mistakes of elements have them. */
 static bool is_coarse(const pe_search *s)
 {
     const pe_upload_view *view = s->whole;
@@ -87,11 +87,11 @@ static const pe_attempt of_pairs[] = {
     {.try = try_layers},
     {.try = pe_attempts_try, .applies = was_permuted},
     {.try = pe_attempts_singles},
-    {.try = pe_by_patterns_try, .applies = is_coarse},
+    {.try = pe_by_elements_try, .applies = is_coarse},
     {.try = pe_parts_try, .applies = pe_strays_are_many},
     {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},
     {.try = pe_axis_search_try},
-    {.try = pe_by_patterns_try, .applies = is_unread},
+    {.try = pe_by_elements_try, .applies = is_unread},
     {.try = pe_attempts_fits, .applies = is_unread},
     {.try = pe_attempts_pairs, .applies = is_unread},
     {0},

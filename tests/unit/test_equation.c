@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "encodings/registry.h"
+#include "verify/mistakes/elements.h"
 #include "verify/plain/plain_slips.h"
 
 /* Of item 2 of 4, 10 20 40 80, where a is 3 and b 0.5. */
@@ -38,6 +39,8 @@ static const struct {
     {"first(x > 30) + first(x < 0)", 6},
     {"first(x == most(x - a)) + sum(i == 1 ? none : 1)", 7},
     {"tidy(0.2501) + tidy(7.01)", 7.25},
+    {"median(x) + median(x > 15 ? none : i)", 40},
+    {"neat(0.2501) + neat(7.05)", 7.3},
 };
 
 static const char *const wrong[] = {"",        "x +",   "(x",     "x)",         "x[1",
@@ -67,10 +70,11 @@ static void other_texts_are_none(void **state)
         assert_false(pe_equation_read(wrong[k], pe_sequence_terms, NULL, NULL, &sequence, &e));
 }
 
-static const pe_slips *const lists[] = {
-    &pe_mistakes_of_positions, &pe_mistakes_of_frequencies, &pe_mistakes_of_values,
-    &pe_mistakes_of_scales,    &pe_mistakes_of_padding,     &pe_mistakes_of_places,
-    &pe_mistakes_of_slopes,    &pe_mistakes_of_distances,   &pe_mistakes_of_waves};
+static const pe_slips *const lists[] = {&pe_mistakes_of_positions, &pe_mistakes_of_frequencies,
+                                        &pe_mistakes_of_values,    &pe_mistakes_of_scales,
+                                        &pe_mistakes_of_padding,   &pe_mistakes_of_places,
+                                        &pe_mistakes_of_slopes,    &pe_mistakes_of_distances,
+                                        &pe_mistakes_of_waves,     &pe_mistakes_of_elements};
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"
 
@@ -138,9 +142,9 @@ static void each_row_has_them(void **state)
     for (size_t l = 0; l < PE_LEN(lists); l++)
         for (size_t r = 0; r < lists[l]->n; r++) {
             const pe_slip *row = &lists[l]->row[r];
-            const pe_term *terms = row->stage != NULL                      ? row->stage->terms
-                                   : lists[l] == &pe_mistakes_of_positions ? pe_position_terms
-                                                                           : NULL;
+            const pe_term *terms = row->stage != NULL                     ? row->stage->terms
+                                   : lists[l] == &pe_mistakes_of_elements ? pe_element_terms
+                                                                          : NULL;
             const bool sets = row->stage == &pe_slip_distances && row->also != NULL;
             const char *const of[] = {row->a, row->b, row->where, row->op, sets ? NULL : row->also};
             if (sets)

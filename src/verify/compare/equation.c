@@ -42,9 +42,25 @@ static double cut(double x)
     return unit * trunc(x / unit);
 }
 
+/* To so many digits. */
+static double digits(double x, double n)
+{
+    const double digit = pow(10, floor(log10(fabs(x))) - n + 1);
+    return digit * round(x / digit);
+}
+
 static double finite_one(double x)
 {
     return isfinite(x) ? 1 : 0;
+}
+
+/* The whole number near it, or the reciprocal of one. */
+static double neat(double x)
+{
+    const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;
+    if (fabs(x - whole) < 2e-3 * fabs(x))
+        return whole;
+    return isfinite(part) && fabs(x - part) < 2e-3 * fabs(x) ? part : x;
 }
 
 double pe_equation_tidy(double x)
@@ -77,6 +93,7 @@ static const struct function {
     {"rint", .one = nearbyint},
     {"finite", .one = finite_one},
     {"tidy", .one = pe_equation_tidy},
+    {"neat", .one = neat},
     {"bfloat16", .type = &pe_grains[PE_GRAIN_BFLOAT16]},
     {"float16", .type = &pe_grains[PE_GRAIN_FLOAT16]},
     {"tf32", .type = &pe_grains[PE_GRAIN_TF32]},
@@ -86,6 +103,7 @@ static const struct function {
     {"max", .two = fmax},
     {"hypot", .two = hypot},
     {"signed", .two = copysign},
+    {"digits", .two = digits},
 };
 
 static double plus(double sum, double x)
@@ -93,13 +111,62 @@ static double plus(double sum, double x)
     return isnan(x) ? sum : sum + x;
 }
 
-/* Functions of all items. NULL: which is the first one where it is true. */
+static void swap(double *a, double *b)
+{
+    const double x = *a;
+    *a = *b;
+    *b = x;
+}
+
+/* Put the first, the middle one and the last in order: the middle one. */
+static double pivot_of(double *list, ptrdiff_t low, ptrdiff_t high)
+{
+    double *first = &list[low], *half = &list[low + (high - low) / 2], *last = &list[high];
+    if (*half < *first)
+        swap(half, first);
+    if (*last < *half)
+        swap(last, half);
+    if (*half < *first)
+        swap(half, first);
+    return *half;
+}
+
+/* Hoare's selection: only the part that holds the middle is divided again. */
+double pe_median(double *list, size_t n)
+{
+    const ptrdiff_t middle = (ptrdiff_t)n / 2;
+    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1;
+    while (low < high) {
+        const double pivot = pivot_of(list, low, high);
+        ptrdiff_t i = low, k = high;
+        while (i <= k) {
+            while (i < high && list[i] < pivot)
+                i++;
+            while (k > low && pivot < list[k])
+                k--;
+            if (i <= k)
+                swap(&list[i++], &list[k--]);
+        }
+        if (i > middle && k < middle)
+            break;
+        low = i <= middle ? i : low;
+        high = k >= middle ? k : high;
+    }
+    return n > 0 ? list[middle] : nan("");
+}
+
+/* Functions of all items: folded, or of their list (NAN left out); neither: which is the first one where it
+ * is true. */
 static const struct of_all {
     const char *name;
     double (*by)(double all, double x);
     double begin;
-} of_all[] = {
-    {"sum", plus, 0}, {"least", fmin, HUGE_VAL}, {"most", fmax, -HUGE_VAL}, {"first", NULL, 0}};
+    double (*of_list)(double *list, size_t n);
+} of_all[] = {{"sum", plus, 0, NULL},
+              {"least", fmin, HUGE_VAL, NULL},
+              {"most", fmax, -HUGE_VAL, NULL},
+              {"median", NULL, 0, pe_median},
+              {"first", NULL, 0, NULL}};
 
 /* ---- the number of an item ---- */
 
@@ -280,6 +347,28 @@ static double number_of(const reader *r, char *name)
 
 #define STEPS_OF_UNIT 3 /* of work */
 
+/* What the steps from `from` on say of n items. */
+static double number_of_all(reader *r, const struct of_all *f, size_t from, size_t n)
+{
+    double all = f->begin;
+    size_t i = 0, listed = 0;
+    const uint64_t work = 1 + (r->out->n - from) / STEPS_OF_UNIT;
+    double *list = f->of_list != NULL ? malloc((n + 1) * sizeof *list) : NULL;
+    for (bool found = false; i < n && !found && !r->failed; i += !found) {
+        const double x = number_at(r->out, from, r->of, (double)i);
+        r->failed = !pe_yield_item(i, work);
+        all = f->by != NULL ? f->by(all, x) : all;
+        found = f->by == NULL && f->of_list == NULL && x != 0;
+        if (list != NULL && isfinite(x))
+            list[listed++] = x;
+    }
+    pe_yield_spend(i % PE_YIELD_ITEMS * work);
+    if (f->of_list != NULL)
+        all = list != NULL ? f->of_list(list, listed) : nan("");
+    free(list);
+    return f->by == NULL && f->of_list == NULL ? (double)i : all;
+}
+
 /* The steps from `from` on become their number of all items. */
 static void take_all(reader *r, const struct of_all *f, size_t from)
 {
@@ -287,22 +376,8 @@ static void take_all(reader *r, const struct of_all *f, size_t from)
     r->failed |= items == NULL;
     if (r->failed)
         return;
-    double all = nan("");
-    if (r->of != NULL) {
-        const size_t n = (size_t)term_at(items, r->of, 0);
-        const uint64_t work = 1 + (r->out->n - from) / STEPS_OF_UNIT;
-        size_t i = 0;
-        all = f->begin;
-        for (bool found = false; i < n && !found && !r->failed; i++) {
-            const double x = number_at(r->out, from, r->of, (double)i);
-            all = f->by != NULL ? f->by(all, x) : (double)i;
-            found = f->by == NULL && x != 0;
-            if (f->by == NULL && !found)
-                all = (double)n;
-            r->failed = !pe_yield_item(i, work);
-        }
-        pe_yield_spend(i % PE_YIELD_ITEMS * work);
-    }
+    const double all =
+        r->of != NULL ? number_of_all(r, f, from, (size_t)term_at(items, r->of, 0)) : nan("");
     r->out->n = from;
     r->depth--;
     put(r, (pe_step){.is = NUMBER, .number = all});

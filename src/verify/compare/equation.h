@@ -16,11 +16,11 @@
  *     abs sqrt exp exp2 ln log2 log10 log1p sin cos floor ceil trunc
  *     round (halves away from 0)  rint (halves to even)  finite (not NAN, nor infinite)
  *     float32 bfloat16 float16 tf32 (rounded to the type)  cut (to bfloat16, toward 0)
- *     tidy (the whole number near it, or the reciprocal of one: as a person chooses them)
- *     min max hypot signed(x, y) (of the sign of y)
+ * *     tidy neat (the whole number near it, or the reciprocal of one: within 1 %, within 0.2 %)
+ *     min max hypot signed(x, y) (of the sign of y)  digits(x, n) (rounded to n digits)
  *
- * Of all items are sum(e), least(e), most(e), which leave NAN out, and first(e), the first item of which
- * e is true, or n.
+ * Of all items are sum(e), least(e), most(e), median(e), which leave NAN out, and first(e), the first
+ * item of which e is true, or n.
  *
  * Another name is a number of the claim, NAN where it has none; "variant.llama4": is the choice that?
  */
@@ -64,6 +64,10 @@ double pe_equation_number(const char *text, const pe_term *terms, const pe_term 
 
 /** Its function "tidy". */
 double pe_equation_tidy(double x);
+
+/** The number that has n/2 before it in order; NAN: there is none. The list, of no NaN, is
+ * reordered. */
+double pe_median(double *list, size_t n);
 
 double pe_equation_at(const pe_equation *equation, const void *of, double i);
 

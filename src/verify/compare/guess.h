@@ -91,6 +91,7 @@ typedef struct pe_fault {
     const char *op;      /* or to that of an equation, in which x is what it was; see `change` */
     const char *remedy;  /* NULL: that of its name, or else "set param to Y" */
     bool vectors_only;   /* only rotated vectors can have it */
+    bool tables_only;    /* vectors cannot */
     bool sets_rope_type; /* to `text`, too, which has param; the claim's is default */
     bool fitted;         /* its number explains, but nobody is known to take it */
     bool if_alone;       /* not told beside what explains the upload as well */

@@ -87,7 +87,7 @@ pe_change pe_changes_exchange, pe_changes_negate, pe_changes_negate_waves;
 
 /** Elements were of a type (value: a pe_grain_of) that is narrower than the upload's; cut, not
  * rounded, where and_value is positive. */
-pe_change pe_precision_store;
+pe_change pe_changes_store;
 /** What was rounded to a type (value: a pe_grain_of), and_value: these bits, and positions, where there
  * is an `op`. Elements of 16 bits are, whatever is said. */
 enum {
@@ -96,8 +96,8 @@ enum {
     PE_ROUNDED_WAVES = 4,
     PE_ROUNDED_ELEMENTS = 8
 };
-pe_change pe_precision_round;
+pe_change pe_changes_round;
 /** Frequencies were kept in float32: freq_factors turn each into the float32 reference's. */
-pe_change pe_precision_float32_frequencies;
+pe_change pe_changes_float32_frequencies;
 
 #endif

@@ -4,203 +4,6 @@
 
 #include "verify/mistakes/sequence.h"
 
-#define TURN 6.283185307179586
-
-/* ---- numbers that are read ---- */
-
-/* Of the pairs whose frequency the first known one may have, the nearest to the mean of all. */
-static bool read_one(pe_sequence *s)
-{
-    double sum = 0, known = 0, least = HUGE_VAL;
-    size_t first = s->n;
-    for (size_t i = s->n; i-- > 0;)
-        if (isfinite(s->measured[i])) {
-            sum += s->measured[i];
-            known++;
-            first = i;
-        }
-    for (size_t k = 0; k < s->n && first < s->n; k++) {
-        const double off = fabs(s->claimed[k] * known - sum);
-        if (off >= least || !pe_sequence_is_near(s, first, s->claimed[k]))
-            continue;
-        least = off;
-        s->a = (double)k;
-    }
-    return least < HUGE_VAL && (s->held || s->span == 0);
-}
-
-static bool read_rotated_part(pe_sequence *s)
-{
-    size_t turning = s->n;
-    while (turning > 0 && s->claimed[turning - 1] == 0)
-        turning--;
-    s->a = (double)turning;
-    return s->scaling.theta > 0 && turning > 1 && turning < s->n;
-}
-
-/* ---- scaling ---- */
-
-static bool is_scaled(pe_sequence *s)
-{
-    return pe_sequence_is_scaled(s);
-}
-
-static bool is_listed(pe_sequence *s)
-{
-    return s->scaling.listed;
-}
-
-static bool read_edge(pe_sequence *s)
-{
-    size_t i = 0;
-    while (i < s->n && pe_sequence_is_near(s, i, s->plain[i]))
-        i++;
-    s->a = (double)i;
-    s->b = 1 / s->least;
-    return pe_sequence_is_scaled(s) && i > 0 && i < s->n;
-}
-
-/* The first pair of which scaling leaves no more than b; the first number of which it leaves is a. */
-static bool read_claimed_edge(pe_sequence *s)
-{
-    size_t i = 0;
-    while (i < s->n && pe_sequence_part(s, i) > s->b)
-        i++;
-    s->a = (double)i;
-    s->b = 1 / s->least;
-    return s->least < 1 && i > 0 && i < s->n && !s->scaling.listed;
-}
-
-/* s of the claimed base theta s^(d/(d - 2)); where it is no such base: the factor. a: the power to which
- * it was raised, and b: what was added to it. */
-static bool read_grown_base(pe_sequence *s)
-{
-    const double n = (double)s->n, power = (n - 1) / n, theta = s->scaling.theta;
-    const double base = pow(s->claimed[1], -n), scale = pow(base / theta, power);
-    const double last = s->claimed[s->n - 1] * pow(base, power);
-    const bool grown = scale > 1 + 1e-6 && fabs(last - 1) < 1e-6;
-    const double by = s->a, more = s->b;
-    s->b = grown ? scale : s->scaling.factor;
-    s->a = theta * pow(s->b + more, by);
-    return theta > 0 && s->b > 1 && (grown || by == 1);
-}
-
-/* ---- numbers of ladders, and types ---- */
-
-/* Radians over the window, from which on a pair is seen to turn. */
-#define LEAST_TURN 0.1
-
-/* A number of four digits where it may be one. */
-static double tidy(const pe_sequence *s, double x)
-{
-    const double digit = pow(10, floor(log10(x)) - 3), round_one = digit * round(x / digit);
-    return fabs(round_one - x) <= (2e-6 + 4 * s->roundoff) * x ? round_one : x;
-}
-
-static bool read_geometric(pe_sequence *s)
-{
-    const size_t i = pe_sequence_slowest(s, 0);
-    const double first = s->measured[0], last = s->measured[i] / first;
-    const double theta = pow(last, -(double)s->n / (double)i);
-    if (s->span > 0 || i == 0 || !(s->scaling.theta > 0) || !(isfinite(theta) && theta > 1))
-        return false;
-    s->a = tidy(s, first);
-    s->b = tidy(s, theta);
-    return true;
-}
-
-static bool any_theta(pe_sequence *s)
-{
-    if (!read_geometric(s) || s->a != 1)
-        return false;
-    s->a = s->b;
-    s->b = s->scaling.theta;
-    return true;
-}
-
-static bool read_theta(pe_sequence *s)
-{
-    return !pe_sequence_is_scaled(s) && any_theta(s);
-}
-
-static bool read_unscaled_theta(pe_sequence *s)
-{
-    return pe_sequence_is_scaled(s) && any_theta(s);
-}
-
-static bool read_turned_theta(pe_sequence *s)
-{
-    const size_t i = pe_sequence_slowest(s, 1);
-    if (!(s->span > 0) || i < 2 || !(s->scaling.theta > 1))
-        return false;
-    const double power = log(s->measured[i] / s->claimed[i]) * (double)s->n / (double)i;
-    const double theta = s->scaling.theta * exp(-power), digit = pow(10, floor(log10(theta)));
-    const double one = digit * round(theta / digit), two = digit / 10 * round(10 * theta / digit);
-    s->a = fabs(one / theta - 1) < 0.03   ? one
-           : fabs(two / theta - 1) < 0.01 ? two
-                                          : digit / 1000 * round(1000 * theta / digit);
-    s->b = s->scaling.theta;
-    return isfinite(s->a) && s->a > 1 && fabs(s->a / s->b - 1) > 0.02;
-}
-
-static bool read_length(pe_sequence *s)
-{
-    const double n = (double)s->n;
-    if (!(s->scaling.dynamic_length > 0) || !any_theta(s))
-        return false;
-    const double grown = pow(s->a / s->scaling.theta, (n - 1) / n);
-    s->b = s->a;
-    const double length =
-        s->scaling.dynamic_length * (grown + s->scaling.factor - 1) / s->scaling.factor;
-    s->a = round(length);
-    return s->a > s->scaling.dynamic_length &&
-           fabs(length - s->a) <= (2e-6 + 4 * s->roundoff) * length;
-}
-
-/* The base that ntk makes of theta by a factor. */
-static double ntk_base(const pe_sequence *s, double factor)
-{
-    return s->scaling.theta * pow(factor, (double)s->n / (double)(s->n - 1));
-}
-
-static bool read_ntk_factor(pe_sequence *s)
-{
-    if (!(s->scaling.factor > 1) || !any_theta(s) ||
-        fabs(s->claimed[1] * pow(ntk_base(s, s->scaling.factor), 1 / (double)s->n) - 1) > 1e-6)
-        return false;
-    const double factor = pow(s->a / s->scaling.theta, (double)(s->n - 1) / (double)s->n);
-    s->a = round(2 * factor) / 2;
-    s->b = s->scaling.factor;
-    return s->a > 1 && fabs(factor - s->a) <= (2e-6 + 4 * s->roundoff) * factor;
-}
-
-static bool read_exponent_of_factor(pe_sequence *s)
-{
-    if (!(s->scaling.factor > 1) || s->scaling.dynamic_length > 0 || !any_theta(s) ||
-        !pe_sequence_is_scaled(s))
-        return false;
-    s->a = log(s->a / s->scaling.theta) / log(s->scaling.factor);
-    s->b = 2 * s->a / (s->a - 1);
-    return s->a > 1 && s->a < 2;
-}
-
-static bool read_rest(pe_sequence *s)
-{
-    size_t first = s->n, last = 0;
-    for (size_t i = 0; i < s->n; i++)
-        if (fabs(s->measured[i]) < fabs(s->claimed[i]) / 50 &&
-            (s->span == 0 || fabs(s->claimed[i]) * s->span > LEAST_TURN)) {
-            first = i < first ? i : first;
-            last = i;
-        }
-    while (s->span > 0 && first <= last && last + 1 < s->n &&
-           fabs(s->claimed[last + 1]) * s->span <= LEAST_TURN)
-        last++; /* the slowest pairs tell nothing */
-    s->a = (double)first;
-    s->b = (double)last;
-    return first <= last && (first > 0 || last + 1 < s->n);
-}
-
 /* A product that goes on from pair to pair, rounded each time to the type that is row `value` of grains. */
 static double op_of_running_product(const pe_sequence *s, size_t i)
 {
@@ -212,11 +15,29 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
 
 /* ---- the rows ---- */
 
+#define CHANGED      "first(abs(part - 1) > 1e-9)"
+#define SCALED       CHANGED " < n"
+#define UNSCALED     CHANGED " == n"
+#define NEARLY(X, Y) "abs(" X " - " Y ") <= (2e-6 + 4*roundoff)*" X
+
+/* The pair whose frequency is nearest to the mean of all that are known. */
+#define MEAN    "(sum(y)/sum(finite(y)))"
+#define NEAREST "first(abs(x - " MEAN ") == least(abs(x - " MEAN ")))"
+/* Pairs that rest, of those that are seen to turn; the slowest ones tell nothing. */
+#define SEEN     "span == 0 || abs(x)*span > 0.1"
+#define RESTS    "(abs(y) < abs(x)/50 && (" SEEN "))"
+#define LAST     "most(" RESTS " ? i : -1)"
+#define SLOW_END "(x[" LAST " + 1]*span <= 0.1 && span > 0)"
+
 #define ROTARY_IN_EXPONENT "the exponents of the frequencies were 2i/rotary_dim, not 2i/head_dim"
 #define ORDER              "keep the order of the pairs: pair i has the exponent 2i/d"
 #define FACTORS_OF         "the factors of the pairs are shifted by one: pair i has that of pair "
 #define ON_LADDER          .op = "a^(-i/n)"
-#define EDGE(NAME, ...)    PE_ROW(NAME, .op = "plain*(i < a ? 1 : 1/b)", .solve = __VA_ARGS__)
+/* From pair a on, that which scaling leaves least of others. */
+#define EDGE(NAME, FROM, WHERE)                                                                    \
+    PE_ROW(NAME, .op = "plain*(i < a ? 1 : 1/b)", .a = "first(" FROM ")", .b = "1/least",          \
+           .where = "a > 0 && a < n && " WHERE)
+#define OF_BLEND "least < 1 && listed == 0"
 
 /* Where the ramp of yarn begins and ends. */
 #define AT(PAIRS, BETA, BASE)         "(" PAIRS "*ln(original/(2*pi*" BETA "))/ln(" BASE "))"
@@ -236,21 +57,32 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
     RAMP(ramp_rounded, "max(" LOW AT("n", "beta_fast", "theta") ", 0)",                            \
          "min(" HIGH AT("n", "beta_slow", "theta") ", 2*n - 1)", .fault.rule = HOW)
 
-#define ALONG           "min(max((i - a)/(b != a ? b - a : 1e-3), 0), 1)"
-#define BASE(NAME, ...) PE_ROW(NAME, .solve = read_grown_base, ON_LADDER, __VA_ARGS__)
-#define ENDS_OF_RAMP    "; the ramp goes from pair {a} to {b}"
-#define MOST_HEADS      "1024"
-#define POWER           "(ln(y[slow]/x)/ln(x[slow]/x))" /* which pair tells best */
-#define TIMES           "(y[n - 1]/x[n - 1])"           /* others turn too far from row to row */
-#define DIGIT           "10^floor(log10" TIMES ")"
-#define SCALED          .solve = is_scaled, .faint = true
-#define BANDED          "high > low && low > 0 && original > 0 && scale > 1"
-#define NAIVE           .a = "theta*scale", .b = "scale", .where = "theta > 0 && scale > 1"
-#define SMOOTH(KEPT)    "plain*(" KEPT " + (1 - " KEPT ")/scale)"
-#define KEPT_BY_WAVE    "min(max((original/low - 2*pi/plain)/(original/low - original/high), 0), 1)"
-#define TURNS           "(original*plain/(2*pi))"
-#define KEPT_BY_FACTOR  "((" TURNS " - low)/(scale - low))"
-#define KEPT            "((part - 1/scale)/(1 - 1/scale))"
+#define ALONG "min(max((i - a)/(b != a ? b - a : 1e-3), 0), 1)"
+/* s of the claimed base theta s^(d/(d - 2)); where it is no such base: the factor. It was raised to another
+ * power, and something was added to it. */
+#define GROWN_BY "((x[1]^-n/theta)^((n - 1)/n))"
+#define IS_GROWN "(" GROWN_BY " > 1 + 1e-6 && abs(x[n - 1]*x[1]^-(n - 1) - 1) < 1e-6)"
+#define GROWN    "(" IS_GROWN " ? " GROWN_BY " : scale)"
+#define BASE(NAME, POWER, MORE)                                                                    \
+    PE_ROW(NAME, ON_LADDER, .a = "theta*(" GROWN " + " MORE ")^(" POWER ")", .b = GROWN,           \
+           .where = "theta > 0 && b > 1 && (" POWER " == 1 || " IS_GROWN ")")
+/* What the measured base makes of theta; and the base that turns tell. */
+#define BY_BASE        "((base/theta)^((n - 1)/n))"
+#define LENGTH         "(dynamic*(" BY_BASE " + scale - 1)/scale)"
+#define TURNED         "(theta*(y[slow]/x[slow])^(-n/slow))"
+#define ENDS_OF_RAMP   "; the ramp goes from pair {a} to {b}"
+#define MOST_HEADS     "1024"
+#define POWER          "(ln(y[slow]/x)/ln(x[slow]/x))" /* which pair tells best */
+#define TIMES          "(y[n - 1]/x[n - 1])"           /* others turn too far from row to row */
+#define DIGIT          "10^floor(log10" TIMES ")"
+#define OF_SCALED      .where = SCALED, .faint = true
+#define BANDED         "high > low && low > 0 && original > 0 && scale > 1"
+#define NAIVE          .a = "theta*scale", .b = "scale", .where = "theta > 0 && scale > 1"
+#define SMOOTH(KEPT)   "plain*(" KEPT " + (1 - " KEPT ")/scale)"
+#define KEPT_BY_WAVE   "min(max((original/low - 2*pi/plain)/(original/low - original/high), 0), 1)"
+#define TURNS          "(original*plain/(2*pi))"
+#define KEPT_BY_FACTOR "((" TURNS " - low)/(scale - low))"
+#define KEPT           "((part - 1/scale)/(1 - 1/scale))"
 
 #define DECIMALS(N) PE_ROW(inv_freq_decimals, .a = N, .op = "rint(x*10^a)/10^a", .subtle = true)
 #define ROUNDED(RULE, OP)                                                                          \
@@ -285,14 +117,15 @@ static const pe_slip rows[] = {
                "was ignored",
            .fault.remedy = "pass rope_scaling (rope_parameters, freq_factors, lerope_alpha) to the "
                            "code that makes inv_freq",
-           SCALED, .op = "plain"),
+           OF_SCALED, .op = "plain"),
     PE_ROW(head_in_exponent, .where = "head_pairs > 0 && head_pairs != n",
            .op = "plain^(n/head_pairs)"),
     PE_ROW(rotary_in_exponent, .where = "head_pairs > 0 && head_pairs != n",
            .op = "plain^(head_pairs/n)"),
     PE_ROW(rotary_in_exponent,
            .fault.rule = ROTARY_IN_EXPONENT ", as without rope_type proportional",
-           .solve = read_rotated_part, .op = "i < a ? theta^(-i/a) : 0"),
+           .a = "first(x == 0)", .where = "theta > 0 && a > 1 && a < n",
+           .op = "i < a ? theta^(-i/a) : 0"),
     PE_ROW(exponent_doubled, .op = "x[0]*(x/x[0])^2"),
     PE_ROW(exponent_halved, .op = "x[0]*(x/x[0])^0.5"),
     PE_ROW(index_plus_one, .op = "x[i + 1]", .but_one = true),
@@ -334,7 +167,7 @@ static const pe_slip rows[] = {
     PE_ROW(angles_in_degrees, .op = "x*2*pi/360"),
     PE_ROW(angles_in_degrees, .fault.rule = "angles are in degrees, not in radians",
            .op = "x*360/(2*pi)"),
-    PE_ROW(one_frequency, .solve = read_one, .op = "x[a]"),
+    PE_ROW(one_frequency, .a = NEAREST, .where = "held || span == 0", .op = "x[a]"),
     PE_ROW(ladder_linear, .op = "x[0] + ((theta > 0 ? 1/theta : x[n - 1]) - x[0])*i/(n - 1)"),
     PE_ROW(frequencies_linear, .op = "x[0] + (x[n - 1] - x[0])*i/(n - 1)"),
     PE_ROW(ladder_harmonic, .op = "x[0]/(1 + i)"),
@@ -342,27 +175,27 @@ static const pe_slip rows[] = {
            .where = "scale <= 1 && theta > 0 && span > 0 && a > 9 && abs(a/" TIMES " - 1) < 0.02",
            .op = "a*x"),
     /* scaling */
-    PE_ROW(scaling_inverted, SCALED, .op = "plain/part"),
-    PE_ROW(scaling_twice, SCALED, .op = "x*part"),
+    PE_ROW(scaling_inverted, OF_SCALED, .op = "plain/part"),
+    PE_ROW(scaling_twice, OF_SCALED, .op = "x*part"),
     PE_ROW(ntk_as_well, NAIVE, .op = "x*scale^(-i/(n - 1))"),
     PE_ROW(linear_as_well, NAIVE, .op = "x/scale"),
-    PE_ROW(factors_reversed, .solve = is_listed, .op = "plain*part[n - 1 - i]"),
-    PE_ROW(lerope_base, .solve = is_listed, .op = "plain*part^ln(2)"),
-    PE_ROW(lerope_linear, .solve = is_listed, .op = "plain*(1 + ln(part))"),
-    PE_ROW(factors_shifted, .solve = is_listed, .op = "plain*part[(i + 1) % n]"),
-    PE_ROW(factors_shifted, .fault.rule = FACTORS_OF "i - 1", .solve = is_listed,
+    PE_ROW(factors_reversed, .where = "listed", .op = "plain*part[n - 1 - i]"),
+    PE_ROW(lerope_base, .where = "listed", .op = "plain*part^ln(2)"),
+    PE_ROW(lerope_linear, .where = "listed", .op = "plain*(1 + ln(part))"),
+    PE_ROW(factors_shifted, .where = "listed", .op = "plain*part[(i + 1) % n]"),
+    PE_ROW(factors_shifted, .fault.rule = FACTORS_OF "i - 1", .where = "listed",
            .op = "plain*part[(i - 1) % n]"),
-    PE_ROW(factors_shifted, .solve = is_listed, .op = "plain*part[min(i + 1, n - 1)]"),
-    PE_ROW(factors_shifted, .fault.rule = FACTORS_OF "i - 1", .solve = is_listed,
+    PE_ROW(factors_shifted, .where = "listed", .op = "plain*part[min(i + 1, n - 1)]"),
+    PE_ROW(factors_shifted, .fault.rule = FACTORS_OF "i - 1", .where = "listed",
            .op = "plain*part[max(i - 1, 0)]"),
-    PE_ROW(ramp_inverted, SCALED, .op = "plain*(1 + least - part)"),
-    PE_ROW(blend_inverted, SCALED,
+    PE_ROW(ramp_inverted, OF_SCALED, .op = "plain*(1 + least - part)"),
+    PE_ROW(blend_inverted, OF_SCALED,
            .op = "plain*(part < 1 - 1e-6 && part > least + 1e-6 ? 1 + least - part : part)"),
-    EDGE(blend_missing, read_claimed_edge, .b = "1 - 1e-9"),
-    EDGE(blend_missing, read_claimed_edge, .b = "least*(1 + 1e-9)"),
-    EDGE(blend_missing, read_claimed_edge, .b = "(1 + least)/2"),
-    EDGE(blend_missing, read_edge),
-    EDGE(factors_exchanged, read_claimed_edge, .b = "least*(1 + 1e-9)", .where = "high > 0"),
+    EDGE(blend_missing, "part <= 1 - 1e-9", OF_BLEND),
+    EDGE(blend_missing, "part <= least*(1 + 1e-9)", OF_BLEND),
+    EDGE(blend_missing, "part <= (1 + least)/2", OF_BLEND),
+    EDGE(blend_missing, "unscaled == 0", SCALED),
+    EDGE(factors_exchanged, "part <= least*(1 + 1e-9)", OF_BLEND " && high > 0"),
     RAMP(betas_default, LOW("n", "32", "theta"), HIGH("n", "1", "theta", "2*n - 1")),
     RAMP_OF(ramp_of_other_base, "n", "10000"),
     RAMP_OF(ramp_of_head_dim, "head_pairs", "theta"),
@@ -382,27 +215,43 @@ static const pe_slip rows[] = {
     PE_ROW(smooth_of_wavelength, .where = BANDED, .op = SMOOTH(KEPT_BY_WAVE)),
     PE_ROW(smooth_of_factor, .where = BANDED,
            .op = TURNS " >= low && " TURNS " <= high ? " SMOOTH(KEPT_BY_FACTOR) " : x"),
-    BASE(theta_times_factor, .a = "1"),
-    BASE(exponent_of_factor_inverted, .a = "(n - 1)/n"),
+    BASE(theta_times_factor, "1", "0"),
+    BASE(exponent_of_factor_inverted, "(n - 1)/n", "0"),
     BASE(exponent_of_head_dim,
-         .a = "head_pairs > 1 && head_pairs != n ? head_pairs/(head_pairs - 1) : none"),
-    BASE(exponent_of_half_dim, .a = "n/(n - 2)"),
-    BASE(dynamic_not_less, .a = "n/(n - 1)", .b = "dynamic > 0 ? scale - 1 : none"),
+         "(head_pairs > 1 && head_pairs != n ? head_pairs/(head_pairs - 1) : none)", "0"),
+    BASE(exponent_of_half_dim, "n/(n - 2)", "0"),
+    BASE(dynamic_not_less, "n/(n - 1)", "(dynamic > 0 ? scale - 1 : none)"),
     /* numbers that are read off, and types that frequencies passed through */
-    PE_ROW(pairs_rest, .solve = read_rest, .op = "i >= a && i <= b ? 0 : x", .may_be_one = true),
+    PE_ROW(pairs_rest, .a = "first(" RESTS ")", .b = SLOW_END " ? n - 1 : " LAST,
+           .where = "a <= b && (a > 0 || b + 1 < n)", .op = "i >= a && i <= b ? 0 : x",
+           .may_be_one = true),
     PE_ROW(pairs_rest, .a = "floor(n/2)", .b = "n - 1", .op = "i >= a ? 0 : x"),
-    PE_ROW(ntk_factor, .solve = read_ntk_factor, .op = "(theta*a^(n/(n - 1)))^(-i/n)",
-           .fitted = true),
+    PE_ROW(ntk_factor, .a = "round(2*" BY_BASE ")/2", .b = "scale",
+           .where = "scale > 1 && lead == 1 && a > 1 && " NEARLY(
+               BY_BASE, "a") " && "
+                             "abs(x[1]*(theta*scale^(n/(n - 1)))^(1/n) - 1) <= 1e-6",
+           .op = "(theta*a^(n/(n - 1)))^(-i/n)", .fitted = true),
     PE_ROW(base_scaled,
            .fault.remedy = "raise the factor to d/(d - 2), where d is the rotated dimension",
-           .solve = read_exponent_of_factor, .op = "(theta*scale^a)^(-i/n)", .fitted = true),
-    PE_ROW(seq_len, .solve = read_length, .op = "b^(-i/n)", .fitted = true),
-    PE_ROW(scaling_ignored, .solve = read_unscaled_theta, ON_LADDER, .fitted = true),
-    PE_ROW(rope_theta, .solve = read_theta, ON_LADDER, .fitted = true),
-    PE_ROW(base_about, .solve = read_turned_theta, .op = "x*(a/b)^(-i/n)", .fitted = true),
+           .a = "ln(base/theta)/ln(scale)", .b = "2*a/(a - 1)",
+           .where = "scale > 1 && lead == 1 && dynamic == 0 && a > 1 && a < 2 && " SCALED,
+           .op = "(theta*scale^a)^(-i/n)", .fitted = true),
+    PE_ROW(seq_len, .a = "round(" LENGTH ")", .b = "base",
+           .where = "lead == 1 && dynamic > 0 && a > dynamic && " NEARLY(LENGTH, "a"),
+           .op = "b^(-i/n)", .fitted = true),
+    PE_ROW(scaling_ignored, .a = "base", .b = "theta", .where = "lead == 1 && " SCALED, ON_LADDER,
+           .fitted = true),
+    PE_ROW(rope_theta, .a = "base", .b = "theta", .where = "lead == 1 && " UNSCALED, ON_LADDER,
+           .fitted = true),
+    PE_ROW(base_about, .b = "theta",
+           .a = "abs(digits(" TURNED ", 1)/" TURNED " - 1) < 0.03   ? digits(" TURNED ", 1) : "
+                "abs(digits(" TURNED ", 2)/" TURNED " - 1) < 0.01 ? digits(" TURNED ", 2) : "
+                "digits(" TURNED ", 4)",
+           .where = "span > 0 && slow >= 2 && theta > 1 && a > 1 && abs(a/b - 1) > 0.02",
+           .op = "x*(a/b)^(-i/n)", .fitted = true),
     PE_ROW(frequencies_scaled, .a = "y/x", .b = "1/a", .where = "span == 0 && a > 0 && finite(a)",
            .op = "x*a", .fitted = true),
-    PE_ROW(base_and_scale, .solve = read_geometric, .op = "a*b^(-i/n)", .fitted = true),
+    PE_ROW(base_and_scale, .a = "lead", .b = "base", .op = "a*b^(-i/n)", .fitted = true),
     ROUNDED_STEPS("bfloat16", PE_GRAIN_BFLOAT16),
     ROUNDED_STEPS("float16", PE_GRAIN_FLOAT16),
     DECIMALS("4"),

@@ -53,7 +53,7 @@ static bool store(pe_guess *guess, const pe_grain *grain, bool truncated)
     return true;
 }
 
-bool pe_precision_store(pe_guess *guess, const pe_fault *fault)
+bool pe_changes_store(pe_guess *guess, const pe_fault *fault)
 {
     return store(guess, &pe_grains[(size_t)fault->value], fault->and_value > 0);
 }
@@ -67,7 +67,7 @@ static bool take(const pe_grain **of, const pe_grain *grain, bool is_meant)
 }
 
 /* Small positions are not moved; that is a mistake where angles are rounded, too. */
-bool pe_precision_round(pe_guess *guess, const pe_fault *fault)
+bool pe_changes_round(pe_guess *guess, const pe_fault *fault)
 {
     pe_distortion *by = &guess->distortion;
     const unsigned what = (unsigned)fault->and_value;
@@ -134,7 +134,7 @@ static bool find_frequencies(const pe_guess *guess, size_t numerics, pe_array *o
     return found;
 }
 
-bool pe_precision_float32_frequencies(pe_guess *guess, const pe_fault *fault PE_UNUSED)
+bool pe_changes_float32_frequencies(pe_guess *guess, const pe_fault *fault PE_UNUSED)
 {
     pe_value *factors = pe_values_find(&guess->values, "freq_factors");
     pe_array exact, rounded;

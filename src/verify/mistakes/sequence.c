@@ -75,6 +75,35 @@ static double part_of(const void *of, double i)
     return i >= 0 && i < (double)s->n ? pe_sequence_part(s, (size_t)i) : nan("");
 }
 
+/* Is it that of the claimed base? */
+static double unscaled_of(const void *of, double i)
+{
+    const pe_sequence *s = of;
+    return pe_sequence_is_near(s, (size_t)i, s->plain[(size_t)i]);
+}
+
+/* A number of four digits where it may be one. */
+static double tidy(const pe_sequence *s, double x)
+{
+    const double digit = pow(10, floor(log10(x)) - 3), four = digit * round(x / digit);
+    return fabs(four - x) <= (2e-6 + 4 * s->roundoff) * x ? four : x;
+}
+
+/* Of a ladder of measured frequencies, told as such: its first one, and its base. */
+static double lead_of(const void *of, double i PE_UNUSED)
+{
+    const pe_sequence *s = of;
+    return s->span > 0 || !(s->scaling.theta > 0) ? nan("") : tidy(s, s->measured[0]);
+}
+
+static double base_of(const void *of, double k PE_UNUSED)
+{
+    const pe_sequence *s = of;
+    const size_t i = pe_sequence_slowest(s, 0);
+    const double base = pow(s->measured[i] / s->measured[0], -(double)s->n / (double)i);
+    return isfinite(base) && base > 1 ? tidy(s, base) : nan("");
+}
+
 /* The pair that tells exponents best. */
 static double slow_of(const void *of, double i PE_UNUSED)
 {
@@ -94,6 +123,9 @@ const pe_term pe_sequence_terms[] = {
     {.name = "n", .at = count_of},
     {.name = "columns", .at = columns_of},
     {.name = "part", .at = part_of},
+    {.name = "unscaled", .at = unscaled_of},
+    {.name = "lead", .at = lead_of},
+    {.name = "base", .at = base_of},
     {.name = "slow", .at = slow_of},
     {.name = "plain", .offset = offsetof(pe_sequence, plain), .listed = true},
     MEMBER("a", a),
@@ -108,6 +140,9 @@ const pe_term pe_sequence_terms[] = {
     MEMBER("dynamic", scaling.dynamic_length),
     MEMBER("head_pairs", scaling.head_pairs),
     MEMBER("span", span),
+    MEMBER("held", held),
+    MEMBER("listed", scaling.listed),
+    MEMBER("roundoff", roundoff),
     {0},
 };
 
@@ -115,13 +150,13 @@ const pe_term pe_sequence_terms[] = {
 
 static bool read(const pe_sequence *s, const char *text, pe_equation *out)
 {
-    return pe_equation_read(text, pe_sequence_terms, s->terms, s->values, s, out);
+    return pe_equation_read(text, s->terms, pe_sequence_terms, s->values, s, out);
 }
 
 /* The number of an equation; NULL: the other one. */
 static double number_of(const pe_sequence *s, const char *text, double other)
 {
-    return text != NULL ? pe_equation_number(text, pe_sequence_terms, s->terms, s->values, s)
+    return text != NULL ? pe_equation_number(text, s->terms, pe_sequence_terms, s->values, s)
                         : other;
 }
 
@@ -151,21 +186,6 @@ size_t pe_sequence_exceptions(const pe_sequence *s)
     return n;
 }
 
-double pe_sequence_median(const pe_sequence *s, const char *of)
-{
-    pe_equation e;
-    size_t n = 0;
-    double *list = read(s, of, &e) ? malloc((s->n + 1) * sizeof *list) : NULL;
-    for (size_t i = 0; i < s->n && list != NULL; i++) {
-        const double x = pe_equation_at(&e, s, (double)i);
-        if (isfinite(x))
-            list[n++] = x;
-    }
-    const double middle = pe_median(list, n);
-    free(list);
-    return middle;
-}
-
 double pe_sequence_part(const pe_sequence *s, size_t i)
 {
     return s->claimed[i] / s->plain[i];
@@ -173,10 +193,10 @@ double pe_sequence_part(const pe_sequence *s, size_t i)
 
 bool pe_sequence_is_scaled(const pe_sequence *s)
 {
-    for (size_t i = 0; i < s->n; i++)
-        if (fabs(pe_sequence_part(s, i) - 1) > 1e-9)
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < s->n && !(fabs(pe_sequence_part(s, i) - 1) > 1e-9))
+        i++;
+    return i < s->n;
 }
 
 size_t pe_sequence_slowest(const pe_sequence *s, double turn)
@@ -185,58 +205,4 @@ size_t pe_sequence_slowest(const pe_sequence *s, double turn)
     while (i > 0 && !(s->measured[i] > 0 && s->measured[i] * s->span >= turn))
         i--;
     return i;
-}
-
-double pe_sequence_tidy(double x)
-{
-    const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;
-    if (fabs(x - whole) < 2e-3 * fabs(x))
-        return whole;
-    return isfinite(part) && fabs(x - part) < 2e-3 * fabs(x) ? part : x;
-}
-
-/* ==== the middle of many numbers ==== */
-
-static void swap(double *a, double *b)
-{
-    const double x = *a;
-    *a = *b;
-    *b = x;
-}
-
-/* Put the first, the middle one and the last in order: the middle one. */
-static double pivot_of(double *list, ptrdiff_t low, ptrdiff_t high)
-{
-    double *first = &list[low], *half = &list[low + (high - low) / 2], *last = &list[high];
-    if (*half < *first)
-        swap(half, first);
-    if (*last < *half)
-        swap(last, half);
-    if (*half < *first)
-        swap(half, first);
-    return *half;
-}
-
-/* Hoare's selection: only the part that holds the middle is divided again. */
-double pe_median(double *list, size_t n)
-{
-    const ptrdiff_t middle = (ptrdiff_t)n / 2;
-    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1;
-    while (low < high) {
-        const double pivot = pivot_of(list, low, high);
-        ptrdiff_t i = low, k = high;
-        while (i <= k) {
-            while (i < high && list[i] < pivot)
-                i++;
-            while (k > low && pivot < list[k])
-                k--;
-            if (i <= k)
-                swap(&list[i++], &list[k--]);
-        }
-        if (i > middle && k < middle)
-            break;
-        low = i <= middle ? i : low;
-        high = k >= middle ? k : high;
-    }
-    return n > 0 ? list[middle] : nan("");
 }

@@ -20,7 +20,7 @@ typedef struct pe_scaling {
     double original;       /* original_max_position_embeddings; 0: it has none */
     double bands[2];       /* low_freq_factor and high_freq_factor of llama3; 0: it is another */
     double head_pairs;     /* half of head_dim; 0: there is none */
-    bool listed;           /* scaling is a list of factors */
+    double listed;         /* 1: scaling is a list of factors */
 } pe_scaling;
 
 /**
@@ -44,7 +44,7 @@ typedef struct pe_sequence {
     double step, span;  /* frequencies: of the positions that tell them; span 0: told as such */
     double slack;       /* radians over the span that measured ones may be off */
     double roundoff;    /* relative, of numbers that are told as such */
-    bool held;          /* mistakes are held against all elements afterwards */
+    double held;        /* 1: mistakes are held against all elements afterwards */
     bool faint;         /* so are those that the measured numbers do not tell from the claim */
     bool unseen;        /* nearly all pairs of the mistake are too fast to be measured */
 
@@ -101,17 +101,12 @@ double pe_sequence_at(const pe_sequence *s, size_t i);
 
 /** The names that equations may use of any sequence. */
 extern const pe_term pe_sequence_terms[];
-/** And of measured positions. */
-extern const pe_term pe_position_terms[];
 
 /** Is measured[i] the number x, as well as it is known? */
 bool pe_sequence_is_near(const pe_sequence *s, size_t i, double x);
 
 /** How many items are not what the mistake that was read makes of them. */
 size_t pe_sequence_exceptions(const pe_sequence *s);
-
-/** The median of an equation, of each item of which it is known. */
-double pe_sequence_median(const pe_sequence *s, const char *equation);
 
 /** What scaling leaves of the frequency of pair i. */
 double pe_sequence_part(const pe_sequence *s, size_t i);
@@ -120,9 +115,6 @@ bool pe_sequence_is_scaled(const pe_sequence *s);
 /** The slowest pair that is known to turn, by so many radians over the span; 0: there is none. It
  * tells exponents best. */
 size_t pe_sequence_slowest(const pe_sequence *s, double turn);
-
-/** A number as a person would have chosen it: whole, the reciprocal of a whole one, or itself. */
-double pe_sequence_tidy(double x);
 
 /** Of positions, where the first row is that nothing is wrong. Of frequencies: their order, exponents
  * and scaling; then numbers that are read off, and types that they passed through. */
@@ -134,12 +126,6 @@ extern const pe_slip pe_positions_other, pe_positions_permuted, pe_positions_run
 
 /** Which of the three says most of measured positions. */
 const pe_slip *pe_positions_list_of(const pe_sequence *positions);
-
-/* ---- the middle of many numbers, and the length of a pair ---- */
-
-/** The number that has n/2 before it in order; NAN: there is none. The list, of no NaN, is
- * reordered. */
-double pe_median(double *list, size_t n);
 
 /** sqrt(x^2 + y^2), to an ulp or two; of numbers whose squares are numbers. */
 static inline double pe_length(double x, double y)

@@ -24,8 +24,7 @@ pe_sequence pe_causes_positions(const pe_reading *reading)
                          .n = reading->tokens,
                          .claimed = reading->claimed,
                          .measured = reading->position,
-                         .first = reading->claimed[0],
-                         .terms = pe_position_terms};
+                         .first = reading->claimed[0]};
 }
 
 /* Of the mistakes that most rows have, the first with the fewest exceptions. */

@@ -128,14 +128,14 @@ static void set_gain(pe_guess *guess, const pe_sequence *is, double error)
 
 static const pe_attempt alone[] = {
     {.try = pe_attempts_try},
-    {.try = pe_by_patterns_try},
+    {.try = pe_by_elements_try},
     {0},
 };
 
 /* Of a number with a name: a fault behind it may hardly show. */
 static const pe_attempt named_alone[] = {
     {.try = pe_attempts_try},
-    {.try = pe_by_patterns_try},
+    {.try = pe_by_elements_try},
     {.try = pe_attempts_singles},
     {.try = pe_by_laws_named},
     {0},

@@ -114,10 +114,10 @@ pe_try pe_by_laws_alone;
 /** Do `how` with each law that the measured frequencies follow. */
 void pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how);
 
-/* ---- uploads of pairs of which all, or some rows or heads, follow a pattern ---- */
+/* ---- uploads of pairs of which all elements, or those of some rows or heads, have a mistake ---- */
 
-/** A pattern that all elements follow that do not follow the guess becomes a finding. */
-pe_try pe_by_patterns_try;
+/** A mistake that all elements follow that are not as the guess says becomes a finding. */
+pe_try pe_by_elements_try;
 
 /* ---- waves that are all larger or smaller than claimed, by one number ---- */
 

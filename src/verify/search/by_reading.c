@@ -191,7 +191,7 @@ static void try_unscaled(pe_search *s, pe_guess *guess)
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
-    {.try = pe_by_patterns_try, .applies = is_of_vectors, .of_claim = true},
+    {.try = pe_by_elements_try, .applies = is_of_vectors, .of_claim = true},
     {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
     {0},
@@ -210,8 +210,8 @@ static const pe_attempt of_readings[] = {
     {.try = try_numbers, .applies = pe_attempts_turns},
     {.try = try_unscaled, .applies = pe_attempts_is_scaled, .of_claim = true},
     {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
-    {.try = pe_by_patterns_try, .of_claim = true},
-    {.try = pe_by_patterns_try, .applies = has_faults},
+    {.try = pe_by_elements_try, .of_claim = true},
+    {.try = pe_by_elements_try, .applies = has_faults},
     {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
     {.try = pe_by_laws_alone},
     {.try = pe_strays_try, .of_claim = true},
@@ -219,7 +219,7 @@ static const pe_attempt of_readings[] = {
     {0},
 };
 
-/* Of waves that were sent alone patterns of elements say nothing. */
+/* Of waves that were sent alone mistakes of elements say nothing. */
 static const pe_attempt of_lone_waves[] = {
     {.try = pe_attempts_singles, .of_claim = true},
     {.try = pe_attempts_try, .applies = has_faults},
