@@ -10,19 +10,16 @@
 
 #define PARTS_MAX 256
 
-/* What an upload is divided into. */
+/* What an upload is divided into, and the parts that do not hold what belongs there: what part[k] holds is
+ * that of part from[k]. */
 typedef struct division {
     const pe_claim *whole;
     const char *one, *several; /* "head", "heads" */
     size_t n;
     size_t axis; /* of the heads, in the upload's array; not of tensors */
     bool of_heads;
+    size_t others, part[PARTS_MAX], from[PARTS_MAX];
 } division;
-
-/* Some of the parts: of each what belongs there is that of part from[k]. */
-typedef struct choice {
-    size_t n, part[PARTS_MAX], from[PARTS_MAX];
-} choice;
 
 /* ---- a claim of some parts ---- */
 
@@ -46,30 +43,9 @@ static pe_status take_slices(const pe_array *from, size_t axis, const size_t *sl
     return status;
 }
 
-static pe_status take_heads(const division *of, const choice *which, pe_claim *out, pe_problem *why)
-{
-    const pe_upload *upload = &of->whole->uploads[0];
-    memcpy(out->uploads[0].name, upload->name, sizeof upload->name);
-    pe_status status =
-        take_slices(&upload->array, of->axis, which->part, which->n, &out->uploads[0].array, why);
-    out->n_uploads = 1;
-    return status == PE_OK
-               ? take_slices(&of->whole->inputs, of->axis, which->from, which->n, &out->inputs, why)
-               : status;
-}
-
-/* Their numbers are borrowed. */
-static void take_tensors(const division *of, const choice *which, pe_claim *out)
-{
-    for (size_t k = 0; k < which->n; k++) {
-        pe_upload *to = &out->uploads[out->n_uploads++];
-        *to = of->whole->uploads[which->from[k]];
-        to->array = of->whole->uploads[which->part[k]].array;
-        to->array.borrowed = true;
-    }
-}
-
-static pe_status make_claim(const division *of, const choice *which, pe_claim *out, pe_problem *why)
+/* Of n parts; numbers of tensors are borrowed. */
+static pe_status make_claim(const division *of, const size_t *part, const size_t *from, size_t n,
+                            pe_claim *out, pe_problem *why)
 {
     const pe_claim *whole = of->whole;
     *out = (pe_claim){.resource = whole->resource,
@@ -77,23 +53,32 @@ static pe_status make_claim(const division *of, const choice *which, pe_claim *o
                       .tolerance = whole->tolerance,
                       .seq_axis = whole->seq_axis,
                       .items = whole->items};
-    const pe_status status = pe_values_copy(&whole->values, &out->values, why);
-    if (status != PE_OK || of->of_heads)
-        return status == PE_OK ? take_heads(of, which, out, why) : status;
-    take_tensors(of, which, out);
-    return PE_OK;
+    PE_TRY(pe_values_copy(&whole->values, &out->values, why));
+    for (size_t k = 0; k < n && !of->of_heads; k++) {
+        pe_upload *to = &out->uploads[out->n_uploads++];
+        *to = whole->uploads[from[k]];
+        to->array = whole->uploads[part[k]].array;
+        to->array.borrowed = true;
+    }
+    if (!of->of_heads)
+        return PE_OK;
+    const pe_upload *upload = &whole->uploads[0];
+    memcpy(out->uploads[0].name, upload->name, sizeof upload->name);
+    PE_TRY(take_slices(&upload->array, of->axis, part, n, &out->uploads[0].array, why));
+    out->n_uploads = 1;
+    return take_slices(&whole->inputs, of->axis, from, n, &out->inputs, why);
 }
 
 /* ---- which do not match ---- */
 
+/* Do all elements follow the claim of the view? */
 static pe_status explain(pe_upload_view *view, const pe_verify_context *context, unsigned *by,
                          pe_problem *why)
 {
     pe_guess guess;
     size_t work = 0; /* is not counted as that of a search */
-    pe_status status = pe_guess_make(view->claim, context, &guess, why);
-    if (status != PE_OK)
-        return status;
+    PE_TRY(pe_guess_make(view->claim, context, &guess, why));
+    pe_status status = PE_OK;
     if (!view->width_differs && !view->permuted)
         status = pe_measure_explain(&(pe_comparison){view, &guess, &work}, by, why);
     pe_guess_free(&guess);
@@ -106,8 +91,7 @@ static bool holds(pe_search *s, const division *of, size_t k, size_t from)
     pe_claim part;
     pe_upload_view view;
     unsigned by = 0;
-    const choice which = {.n = 1, .part = {k}, .from = {from}};
-    pe_status status = make_claim(of, &which, &part, s->why);
+    pe_status status = make_claim(of, &k, &from, 1, &part, s->why);
     if (status == PE_OK)
         status = pe_upload_view_make(&part, s->claim.context, &view, s->why);
     if (status == PE_OK) {
@@ -118,34 +102,29 @@ static bool holds(pe_search *s, const division *of, size_t k, size_t from)
     return (status == PE_INVALID_PARAMETER || pe_attempts_did(s, status)) && by != 0;
 }
 
-static void find_others(pe_search *s, const division *of, choice *others)
+static void find_others(pe_search *s, division *of)
 {
     for (size_t k = 0; k < of->n && !pe_attempts_spent(s); k++)
-        if (!holds(s, of, k, k)) {
-            others->part[others->n] = others->from[others->n] = k;
-            others->n++;
-        }
+        if (!holds(s, of, k, k))
+            of->part[of->others++] = k;
     s->work += s->whole->elements;
 }
-
-/* ---- parts in another order ---- */
 
 /* Does each of them hold what belongs to another one? */
-static bool find_order(pe_search *s, const division *of, choice *others)
+static bool find_order(pe_search *s, division *of)
 {
-    bool found = others->n > 1;
-    for (size_t k = 0; k < others->n && found; k++) {
-        bool is = false;
-        for (size_t from = 0; from < of->n && s->failed == PE_OK && !is; from++)
-            if (from != others->part[k]) {
-                is = holds(s, of, others->part[k], from);
-                others->from[k] = from;
+    size_t found = 0;
+    for (size_t k = 0; k < of->others && found == k; k++)
+        for (size_t from = 0; from < of->n && found == k && !pe_attempts_spent(s); from++)
+            if (from != of->part[k] && holds(s, of, of->part[k], from)) {
+                of->from[k] = from;
+                found++;
             }
-        found = is && !pe_attempts_spent(s);
-    }
     s->work += s->whole->elements;
-    return found;
+    return of->others > 1 && found == of->others;
 }
+
+/* ---- telling ---- */
 
 static void add_name(const division *of, size_t part, pe_buffer *out)
 {
@@ -155,7 +134,7 @@ static void add_name(const division *of, size_t part, pe_buffer *out)
         pe_buffer_format(out, " %s", of->whole->uploads[part].name);
 }
 
-static void tell_order(pe_search *s, const division *of, const choice *others)
+static void tell_order(pe_search *s, const division *of)
 {
     enum { MOST = 6 };
     static const pe_fault heads = {
@@ -165,13 +144,13 @@ static void tell_order(pe_search *s, const division *of, const choice *others)
     static const pe_fault tensors = {.name = PE_NAME(tensors_exchanged)};
     pe_buffer rule = {0};
     pe_buffer_format(&rule, "%s are permuted, their numbers are exchanged: ", of->several);
-    for (size_t k = 0; k < others->n && k < MOST; k++) {
+    for (size_t k = 0; k < of->others && k < MOST; k++) {
         pe_buffer_format(&rule, "%s%s", k > 0 ? ", " : "", of->one);
-        add_name(of, others->part[k], &rule);
+        add_name(of, of->part[k], &rule);
         pe_buffer_str(&rule, " holds those of");
-        add_name(of, others->from[k], &rule);
+        add_name(of, of->from[k], &rule);
     }
-    pe_buffer_str(&rule, others->n > MOST ? ", and so on" : "");
+    pe_buffer_str(&rule, of->others > MOST ? ", and so on" : "");
     const pe_told told = {
         .fault = of->of_heads ? &heads : &tensors, .rule = pe_buffer_text(&rule), .exact = true};
     pe_attempts_did(s, pe_findings_tell(s->report, &s->claim, &told, s->why,
@@ -179,83 +158,69 @@ static void tell_order(pe_search *s, const division *of, const choice *others)
     pe_buffer_free(&rule);
 }
 
-/* ---- the others alone ---- */
-
 /* "heads 1, 3 of 8: ", "tensor sin: " */
-static void name_parts(const division *of, const choice *which, pe_buffer *out)
+static void name_others(const division *of, pe_buffer *out)
 {
-    pe_buffer_str(out, which->n > 1 ? of->several : of->one);
-    for (size_t k = 0; k < which->n; k++) {
+    pe_buffer_str(out, of->others > 1 ? of->several : of->one);
+    for (size_t k = 0; k < of->others; k++) {
         pe_buffer_str(out, k > 0 ? "," : "");
-        add_name(of, which->part[k], out);
+        add_name(of, of->part[k], out);
     }
     if (of->of_heads)
         pe_buffer_format(out, " of %zu", of->n);
     pe_buffer_str(out, ": ");
 }
 
-/* The finding is moved from one report to the other. */
-static void tell(pe_search *s, pe_finding *found, const division *of, const choice *which)
+/* What was measured is that of these heads. */
+static void take_reading(pe_search *s, const division *of, pe_report *from)
 {
-    pe_buffer rule = {0};
-    name_parts(of, which, &rule);
-    pe_buffer_str(&rule, found->rule);
-    char *copy = rule.failed ? NULL : strdup(pe_buffer_text(&rule));
-    pe_buffer_free(&rule);
-    if (copy == NULL) {
-        pe_attempts_did(s, pe_fail_memory(s->why));
-        return;
-    }
-    free(found->rule);
-    found->rule = copy;
-    pe_findings_put(s->report, found);
-    *found = (pe_finding){0};
+    pe_buffer *json = &s->report->facts.json;
+    s->report->has_reading = true;
+    s->report->reading = from->reading;
+    from->has_reading = false;
+    from->reading = (pe_reading){0};
+    for (size_t k = 0; k < of->others; k++)
+        pe_buffer_format(json, "%s%zu", k > 0 ? "," : "\"heads\":[", of->part[k]);
+    pe_buffer_str(json, "]");
 }
 
-static bool verify_alone(pe_search *s, pe_claim *part, pe_report *out)
+/* They are verified as a claim of their own; what is told of elements that were compared is moved from one
+ * report to the other. */
+static void verify_others(pe_search *s, const division *of, pe_claim *part, const char *name)
 {
+    pe_report report = {0};
     pe_verify_limits left = *s->bounds;
     pe_verify_context context = *s->claim.context;
     left.max_work -= s->work < left.max_work ? s->work : left.max_work;
     context.bounds = &left;
     context.draws = false;
-    const pe_status status = pe_verify(part, &context, out, s->why);
-    s->work += out->work;
-    s->report->computed += out->computed;
-    s->report->hypotheses += out->hypotheses;
-    return status == PE_INVALID_PARAMETER || pe_attempts_did(s, status);
-}
-
-/* What was measured is that of these heads. */
-static void take_reading(pe_search *s, const division *of, const choice *which, pe_report *from)
-{
-    pe_buffer *json = &s->report->facts.json;
-    if (!of->of_heads || !from->has_reading || !pe_attempts_found(s))
+    context.part = name;
+    const pe_status status = pe_verify(part, &context, &report, s->why);
+    if (status != PE_INVALID_PARAMETER && !pe_attempts_did(s, status))
         return;
-    s->report->has_reading = true;
-    s->report->reading = from->reading;
-    from->has_reading = false;
-    from->reading = (pe_reading){0};
-    pe_buffer_str(json, "\"heads\":[");
-    for (size_t k = 0; k < which->n; k++)
-        pe_buffer_format(json, "%s%zu", k > 0 ? "," : "", which->part[k]);
-    pe_buffer_str(json, "]");
+    s->work += report.work;
+    s->report->computed += report.computed;
+    s->report->hypotheses += report.hypotheses;
+    for (size_t f = 0; f < report.n_findings; f++)
+        if (report.findings[f].errors.elements > 0) {
+            pe_findings_put(s->report, &report.findings[f]);
+            report.findings[f] = (pe_finding){0};
+        }
+    s->report->in_parts = of->of_heads && pe_attempts_found(s);
+    if (s->report->in_parts && report.has_reading)
+        take_reading(s, of, &report);
+    pe_verify_report_free(&report);
 }
 
-/* Those that were compared. */
-static void search_others(pe_search *s, const division *of, const choice *others)
+static void search_others(pe_search *s, const division *of)
 {
     pe_claim part;
-    pe_report report = {0};
-    const bool done = pe_attempts_did(s, make_claim(of, others, &part, s->why)) &&
-                      verify_alone(s, &part, &report);
-    for (size_t f = 0; f < report.n_findings && done; f++)
-        if (report.findings[f].errors.elements > 0)
-            tell(s, &report.findings[f], of, others);
-    s->report->in_parts = of->of_heads && pe_attempts_found(s);
-    take_reading(s, of, others, &report);
-    pe_verify_report_free(&report);
+    pe_buffer name = {0};
+    name_others(of, &name);
+    if (pe_attempts_did(s, make_claim(of, of->part, of->part, of->others, &part, s->why)))
+        verify_others(s, of, &part, pe_buffer_text(&name));
     pe_verify_claim_free(&part);
+    pe_buffer_free(&name);
 }
 
 /* ---- what is divided ---- */
@@ -274,7 +239,7 @@ static pe_status part_halves(const pe_claim *whole, pe_claim *out, pe_problem *w
     pe_array halves = whole->uploads[0].array;
     const size_t width = halves.shape.dim[halves.shape.ndim - 1];
     halves.shape = (pe_shape){3, {halves.elements / width, 2, width / 2}};
-    PE_TRY(make_claim(&of, &(choice){.n = 0}, out, why));
+    PE_TRY(make_claim(&of, NULL, NULL, 0, out, why));
     (void)pe_geometry_set_choice(&out->values, "cache_layout", "pairs");
     for (size_t h = 0; h < PE_LEN(names); h++) {
         pe_upload *half = &out->uploads[out->n_uploads++];
@@ -306,20 +271,15 @@ static bool divide(const pe_upload_view *view, division *out)
     return out->n > 1;
 }
 
-static void try_parts(pe_search *s, const division *of)
+static void try_parts(pe_search *s, division *of)
 {
-    choice others = {.n = 0};
-    find_others(s, of, &others);
-    const bool some_match = others.n < of->n;
+    find_others(s, of);
+    const bool some_match = of->others < of->n;
     /* layouts of cosines and sines have faults of their own */
-    if ((some_match || of->of_heads || s->whole->layout == NULL) && s->failed == PE_OK &&
-        find_order(s, of, &others)) {
-        tell_order(s, of, &others);
-        return;
-    }
-    memcpy(others.from, others.part, sizeof others.from);
-    if (s->failed == PE_OK && some_match && others.n > 0 && !pe_attempts_found(s))
-        search_others(s, of, &others);
+    if ((some_match || of->of_heads || s->whole->layout == NULL) && find_order(s, of))
+        tell_order(s, of);
+    else if (s->failed == PE_OK && some_match && of->others > 0 && !pe_attempts_found(s))
+        search_others(s, of);
 }
 
 void pe_parts_try(pe_search *s, pe_guess *guess PE_UNUSED)

@@ -72,7 +72,9 @@ void pe_findings_rank(pe_report *report)
 static char *copy_rule(pe_guess *guess)
 {
     pe_buffer rule = {0};
-    pe_buffer_format(&rule, "%s%s", guess->fitted ? "as if " : "", pe_buffer_text(&guess->rule));
+    const char *part = guess->context->part;
+    pe_buffer_format(&rule, "%s%s%s", part != NULL ? part : "", guess->fitted ? "as if " : "",
+                     pe_buffer_text(&guess->rule));
     char *copy = rule.failed ? NULL : strdup(pe_buffer_text(&rule));
     pe_buffer_free(&rule);
     return copy;

@@ -66,10 +66,11 @@ typedef struct pe_verify_context {
     struct pe_tables *tables;
     const pe_limits *limits; /* of each plan */
     const pe_verify_limits *bounds;
-    size_t *computed; /* raised by each element that is computed, of a guess, a law or a pattern */
+    size_t *computed; /* raised by each element that is computed, of a guess or of a row */
     bool draws;       /* the report shall have its difference */
     bool glances;     /* what is mostly something else is not compared to its end */
     bool sampled;     /* the claim is of some rows of a larger table: findings tell no positions */
+    const char *part; /* of a larger upload, with which sentences begin; or NULL */
 } pe_verify_context;
 
 /** The first element, row by row, that is not what was claimed. */
