@@ -73,68 +73,24 @@ bool pe_dictionary_is_by_type(const pe_reader *reader, const json_t *object)
     return is_all_types(object) || (listed && has_layer_types(reader));
 }
 
-/**
- * Parameters by type of layers count for nothing where the class has no such types: its own base
- * is left.
- *
- * Source  nested_rope_parameter_keys of huggingface/transformers 5.23.0, modeling_rope_utils.py.
- */
-static void ignore_types(pe_reader *reader, pe_dictionary *out)
-{
-    if (!pe_dictionary_is_by_type(reader, out->object) || has_layer_types(reader))
-        return;
-    const int bytes = (int)strlen(out->place) - 1;
-    char name[sizeof out->place];
-    snprintf(name, sizeof name, "%.*s", bytes, out->place);
-    pe_reader_ignored(reader, name, out->object, "model type without types of layers");
-    pe_reader_warn(reader,
-                   "%s has members for types of layers, which model type %s does not have: "
-                   "transformers reads none of them, and takes the defaults of the class",
-                   name, reader->type_name);
-    *out = (pe_dictionary){0};
-}
-
-/* Where the configuration has no dictionary at all, the model type's counts. An empty rope_scaling
- * is none, an empty rope_parameters is one, unless the model type's is by type of layers. */
-static void find_default(pe_reader *reader, pe_dictionary *out)
-{
-    const json_t *own = json_object_get(reader->type, "rope_parameters");
-    const json_t *given = pe_reader_member(reader, "rope_parameters");
-    if (given != NULL && (json_object_size(given) != 0 || !pe_dictionary_is_by_type(reader, own)))
-        return;
-    if (own != NULL && reader->dictionary == NULL) {
-        reader->dictionary = json_incref((json_t *)(uintptr_t)own);
-        pe_reader_warn(reader, "no rope_parameters: those of model type %s are assumed",
-                       reader->type_name);
-    }
-    *out = (pe_dictionary){.object = reader->dictionary, .place = "rope_parameters/"};
-}
-
-/* Does the model type's class read the dictionary of this name? */
-static bool is_read(pe_reader *reader, const char *name, const json_t *object)
-{
-    const char *only = pe_type_text(reader->type, "dictionary");
-    if (only == NULL || strcmp(only, name) == 0)
-        return true;
-    pe_reader_ignored(reader, name, object, "not read by this model type");
-    if (json_object_size(object) != 0)
-        pe_reader_warn(reader, "%s is not read by model type %s: frequencies are not scaled by it",
-                       name, reader->type_name);
-    return false;
-}
-
 void pe_dictionary_find(pe_reader *reader, pe_dictionary *out)
 {
-    const json_t *first = NULL;
+    const json_t *first = NULL, *own = json_object_get(reader->type, "rope_parameters");
     for (size_t d = 0; d < PE_LEN(dictionaries); d++) {
         const json_t *object = json_object_get(reader->config, dictionaries[d]);
-        if (object == NULL || !is_read(reader, dictionaries[d], object))
+        const char *only = pe_type_text(reader->type, "dictionary");
+        if (object == NULL)
             continue;
-        if (json_is_null(object)) {
+        if (only != NULL && strcmp(only, dictionaries[d]) != 0) {
+            pe_reader_ignored(reader, dictionaries[d], object, "not read by this model type");
+            if (json_object_size(object) != 0)
+                pe_reader_warn(reader,
+                               "%s is not read by model type %s: frequencies are not scaled by it",
+                               dictionaries[d], reader->type_name);
+        } else if (json_is_null(object)) {
             pe_reader_ignored(reader, dictionaries[d], object,
-                              json_object_get(reader->type, "rope_parameters") != NULL
-                                  ? "null counts as absent"
-                                  : "null: frequencies are not scaled");
+                              own != NULL ? "null counts as absent"
+                                          : "null: frequencies are not scaled");
         } else if (!json_is_object(object)) {
             pe_reader_fail_type(reader, dictionaries[d], "an object or null", object);
         } else if (json_object_size(object) > DICTIONARY_MAX) {
@@ -152,10 +108,34 @@ void pe_dictionary_find(pe_reader *reader, pe_dictionary *out)
             snprintf(out->place, sizeof out->place, "%s/", dictionaries[d]);
         }
     }
-    if (first == NULL)
-        find_default(reader, out);
-    else
-        ignore_types(reader, out);
+    const json_t *given = pe_reader_member(reader, "rope_parameters");
+    if (first == NULL && (given == NULL || (json_object_size(given) == 0 &&
+                                            pe_dictionary_is_by_type(reader, own)))) {
+        /* Where the configuration has no dictionary at all, the model type's counts. An empty
+         * rope_scaling is none, an empty rope_parameters is one, unless the model type's is by type
+         * of layers. */
+        if (own != NULL && reader->dictionary == NULL) {
+            reader->dictionary = json_incref((json_t *)(uintptr_t)own);
+            pe_reader_warn(reader, "no rope_parameters: those of model type %s are assumed",
+                           reader->type_name);
+        }
+        *out = (pe_dictionary){.object = reader->dictionary, .place = "rope_parameters/"};
+    } else if (first != NULL && pe_dictionary_is_by_type(reader, first) &&
+               !has_layer_types(reader)) {
+        /* Parameters by type of layers count for nothing where the class has no such types: its own
+         * base is left.
+         *
+         * Source  nested_rope_parameter_keys of huggingface/transformers 5.23.0,
+         *         modeling_rope_utils.py. */
+        char name[sizeof out->place];
+        snprintf(name, sizeof name, "%.*s", (int)strlen(out->place) - 1, out->place);
+        pe_reader_ignored(reader, name, first, "model type without types of layers");
+        pe_reader_warn(reader,
+                       "%s has members for types of layers, which model type %s does not have: "
+                       "transformers reads none of them, and takes the defaults of the class",
+                       name, reader->type_name);
+        *out = (pe_dictionary){0};
+    }
 }
 
 void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const char *layer_type,

@@ -202,33 +202,29 @@ static const char *place_of(const pe_input *input, const char *key)
     return json_string_value(json_object_get(input->places, key));
 }
 
-static pe_status restore_key(const pe_input *input, size_t within, pe_model_key *key,
-                             pe_problem *why)
-{
-    const size_t before = strlen("#/") + within;
-    const char *place =
-        strlen(key->pointer) < before ? NULL : place_of(input, key->pointer + before);
-    if (place == NULL)
-        return PE_OK;
-    const json_t *sent = json_object_get(input->whole, place);
-    pe_buffer pointer = {0}, value = {0};
-    pe_buffer_format(&pointer, "%.*s%s", (int)before, key->pointer, place);
-    free(key->pointer);
-    key->pointer = pe_buffer_take(&pointer);
-    if (sent != NULL) {
-        pe_reader_print(sent, &value);
-        free(key->value);
-        key->value = pe_buffer_take(&value);
-    }
-    return key->pointer != NULL && key->value != NULL ? PE_OK : pe_fail_memory(why);
-}
-
 pe_status pe_input_restore(const pe_input *input, size_t within, pe_model *model, pe_problem *why)
 {
+    const size_t before = strlen("#/") + within;
     const char *place = model == NULL ? place_of(input, why->where) : NULL;
     if (place != NULL)
         snprintf(why->where, sizeof why->where, "%s", place);
-    for (size_t k = 0; model != NULL && k < model->n_keys; k++)
-        PE_TRY(restore_key(input, within, &model->keys[k], why));
+    for (size_t k = 0; model != NULL && k < model->n_keys; k++) {
+        pe_model_key *key = &model->keys[k];
+        pe_buffer pointer = {0}, value = {0};
+        place = strlen(key->pointer) < before ? NULL : place_of(input, key->pointer + before);
+        if (place == NULL)
+            continue;
+        const json_t *sent = json_object_get(input->whole, place);
+        pe_buffer_format(&pointer, "%.*s%s", (int)before, key->pointer, place);
+        free(key->pointer);
+        key->pointer = pe_buffer_take(&pointer);
+        if (sent != NULL) {
+            pe_reader_print(sent, &value);
+            free(key->value);
+            key->value = pe_buffer_take(&value);
+        }
+        if (key->pointer == NULL || key->value == NULL)
+            return pe_fail_memory(why);
+    }
     return PE_OK;
 }

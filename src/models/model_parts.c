@@ -75,18 +75,6 @@ static bool read_attention_scale(const part *p)
 
 /* ---- positions of images ---- */
 
-static void find_vision(part *p)
-{
-    p->around = json_object_get(p->reader->whole, "thinker_config");
-    p->place = "thinker_config/";
-    p->vision = json_object_get(p->around, "vision_config");
-    if (p->vision != NULL)
-        return;
-    p->around = p->reader->whole;
-    p->place = "";
-    p->vision = json_object_get(p->around, "vision_config");
-}
-
 /* A key of the tower ("vision_config/"), or ("") beside it. */
 static void read_number(const part *p, const char *parameter, const char *object, const char *key)
 {
@@ -184,8 +172,13 @@ pe_values *pe_parts_add(pe_reader *reader, const pe_resource *resource, const pe
 void pe_parts_resolve(pe_reader *reader, const pe_dictionary *dictionary)
 {
     pe_model *model = reader->model;
-    part p = {.reader = reader, .dictionary = dictionary};
-    find_vision(&p);
+    static const char thinker[] = "thinker_config";
+    part p = {.reader = reader, .dictionary = dictionary, .around = reader->whole, .place = ""};
+    if (json_object_get(json_object_get(p.around, thinker), "vision_config") != NULL) {
+        p.around = json_object_get(p.around, thinker);
+        p.place = "thinker_config/";
+    }
+    p.vision = json_object_get(p.around, "vision_config");
     for (size_t i = 0; i < PE_LEN(parts) && reader->status == PE_OK; i++) {
         if (parts[i].read == NULL)
             continue;

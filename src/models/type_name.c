@@ -27,21 +27,6 @@ static const char *meaning_of(pe_rope_reading *r, const char *name, const char *
     return row != NULL ? json_string_value(json_array_get(row, 1)) : name;
 }
 
-/* Where transformers puts rope_scaling into the parameters of a type of layers, which have a
- * rope_type already, it does not read the old spelling. */
-static bool is_unread_type(pe_rope_reading *r, const char *key, const json_t *value)
-{
-    if (!pe_type_is(r->reader->type, "by_type") || value == NULL || strcmp(key, "type") != 0 ||
-        strcmp(r->dictionary.place, "rope_scaling/") != 0)
-        return false;
-    pe_dictionary_ignore(r, key, "transformers 5 reads rope_type alone in this model type");
-    pe_reader_warn(r->reader,
-                   "rope_scaling has type and no rope_type, which transformers 5 does not "
-                   "read in model type %s: frequencies are not scaled",
-                   r->reader->type_name);
-    return true;
-}
-
 void pe_type_name_read(pe_rope_reading *r)
 {
     const json_t *new = pe_dictionary_member(r, "rope_type"),
@@ -56,8 +41,17 @@ void pe_type_name_read(pe_rope_reading *r)
     }
     r->type = &pe_rope_default;
     pe_reader_set_choice(&r->kind->values, "rope_type", r->type->name);
-    if (is_unread_type(r, key, value))
+    /* Where transformers puts rope_scaling into the parameters of a type of layers, which have a
+     * rope_type already, it does not read the old spelling. */
+    if (pe_type_is(r->reader->type, "by_type") && value != NULL && strcmp(key, "type") == 0 &&
+        strcmp(r->dictionary.place, "rope_scaling/") == 0) {
+        pe_dictionary_ignore(r, key, "transformers 5 reads rope_type alone in this model type");
+        pe_reader_warn(r->reader,
+                       "rope_scaling has type and no rope_type, which transformers 5 does not "
+                       "read in model type %s: frequencies are not scaled",
+                       r->reader->type_name);
         return;
+    }
     if (value == NULL) {
         if (r->dictionary.object != NULL && pe_dictionary_member(r, "factor") != NULL)
             pe_reader_warn(r->reader,

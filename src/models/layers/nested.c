@@ -88,21 +88,6 @@ static void go_into(pe_reader *reader, const char *name, const json_t *inner)
     reader->config = inner;
 }
 
-/* What is told of the model around the language model. */
-static void tell_around(pe_reader *reader)
-{
-    json_t *row;
-    const char *name = json_string_value(json_object_get(reader->config, "model_type"));
-    pe_unread_keys_report_around(reader);
-    if (name == NULL || reader->status != PE_OK)
-        return;
-    reader->status = pe_model_type_find(name, &row, reader->why);
-    if (pe_type_text(row, "note") != NULL)
-        pe_reader_warn(reader, "model type %s: %s", name, pe_type_text(row, "note"));
-    reader->plain_images |= pe_type_is(row, "plain_images");
-    json_decref(row);
-}
-
 void pe_nested_enter(pe_reader *reader)
 {
     const char *name;
@@ -117,8 +102,17 @@ void pe_nested_enter(pe_reader *reader)
             pe_reader_fail_type(reader, name, "an object", inner);
             return;
         }
-        tell_around(reader);
+        /* What is told of the model around the language model. */
         const json_t *type = json_object_get(reader->config, "model_type");
+        json_t *row = NULL;
+        pe_unread_keys_report_around(reader);
+        if (json_is_string(type) && reader->status == PE_OK)
+            reader->status = pe_model_type_find(json_string_value(type), &row, reader->why);
+        if (pe_type_text(row, "note") != NULL)
+            pe_reader_warn(reader, "model type %s: %s", json_string_value(type),
+                           pe_type_text(row, "note"));
+        reader->plain_images |= pe_type_is(row, "plain_images");
+        json_decref(row);
         reader->around = json_is_string(type) ? type : reader->around;
         go_into(reader, name, inner);
         inner = find_text_config(reader, inner, &name);

@@ -184,29 +184,6 @@ static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name)
         schemes[scheme].resolve(reader, kind);
 }
 
-static void warn_unknown(pe_reader *reader)
-{
-    /* The name of a model, in the place of its configuration. */
-    static const char *const keys[] = {"name", "model"};
-    for (size_t k = 0; k < PE_LEN(keys); k++) {
-        const json_t *name = json_object_get(reader->whole, keys[k]);
-        if (json_string_length(name) != 0 && json_string_length(name) <= 96)
-            pe_reader_warn(reader,
-                           "%s is no key of a configuration: GET /v1/models/%s tells of a model of "
-                           "the catalogue",
-                           keys[k], json_string_value(name));
-    }
-    if (pe_type_text(reader->type, "why") != NULL)
-        pe_reader_warn(reader, "model type %s: %s", reader->type_name,
-                       pe_type_text(reader->type, "why"));
-    else
-        pe_reader_warn(
-            reader, "nothing says how positions are encoded: looked for a model_type that is "
-                    "known, rope_parameters, rope_scaling, rope_theta, rotary_dim, "
-                    "partial_rotary_factor, qk_rope_head_dim, alibi, "
-                    "relative_attention_num_buckets, position_buckets and position_embedding_type");
-}
-
 static void resolve(pe_reader *reader)
 {
     /* Facts are looked for in attn_config, so it must be an object. */
@@ -264,7 +241,26 @@ static void resolve(pe_reader *reader)
         if (json_is_object(inner) && json_object_get(reader->whole, "model_type") == NULL)
             pe_reader_fail(reader, PE_INVALID_PARAMETER, "config",
                            "config holds the configuration: post that object itself");
-        warn_unknown(reader);
+        /* The name of a model, in the place of its configuration. */
+        static const char *const keys[] = {"name", "model"};
+        for (size_t k = 0; k < PE_LEN(keys); k++) {
+            const json_t *given = json_object_get(reader->whole, keys[k]);
+            if (json_string_length(given) != 0 && json_string_length(given) <= 96)
+                pe_reader_warn(reader,
+                               "%s is no key of a configuration: GET /v1/models/%s tells of a "
+                               "model of the catalogue",
+                               keys[k], json_string_value(given));
+        }
+        const char *because = pe_type_text(reader->type, "why");
+        if (because != NULL)
+            pe_reader_warn(reader, "model type %s: %s", reader->type_name, because);
+        else
+            pe_reader_warn(reader,
+                           "nothing says how positions are encoded: looked for a model_type that "
+                           "is known, rope_parameters, rope_scaling, rope_theta, rotary_dim, "
+                           "partial_rotary_factor, qk_rope_head_dim, alibi, "
+                           "relative_attention_num_buckets, position_buckets and "
+                           "position_embedding_type");
     }
     if (scheme != PE_SCHEME_ROPE) {
         pe_softmax_scale_resolve(reader);

@@ -9,21 +9,6 @@
 #include "exact/round.h"
 #include "models/layers.h"
 
-/* The place of the key that became a parameter, or where such a key would stand. */
-static void place_of_parameter(pe_rope_reading *r, const char *parameter, char *out, size_t room)
-{
-    const pe_model *model = r->reader->model;
-    for (size_t k = model->n_keys; k-- > 0;) {
-        const pe_model_key *key = &model->keys[k];
-        if (key->status != PE_MODEL_KEY_IGNORED && key->parameter != NULL &&
-            strcmp(key->parameter, parameter) == 0) {
-            snprintf(out, room, "%s", key->pointer + strlen("#/") + strlen(r->reader->path));
-            return;
-        }
-    }
-    snprintf(out, room, "%s", pe_dictionary_place(r, parameter));
-}
-
 static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *why)
 {
     char where[288], part[192];
@@ -31,7 +16,16 @@ static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *w
         pe_reader_fail_memory(r->reader);
         return;
     }
-    place_of_parameter(r, why->where, where, sizeof where);
+    /* The place of the key that became the parameter, or where such a key would stand. */
+    const pe_model *model = r->reader->model;
+    snprintf(where, sizeof where, "%s", pe_dictionary_place(r, why->where));
+    for (size_t k = 0; k < model->n_keys; k++) {
+        const pe_model_key *key = &model->keys[k];
+        if (key->status != PE_MODEL_KEY_IGNORED && key->parameter != NULL &&
+            strcmp(key->parameter, why->where) == 0)
+            snprintf(where, sizeof where, "%s",
+                     key->pointer + strlen("#/") + strlen(r->reader->path));
+    }
     const bool meant = r->meant_key != NULL && strcmp(r->meant_key, why->where) == 0;
     /* An odd part is evened out by pe_rope_dims_read() where a type scales frequencies by their
      * pairs alone. */
@@ -69,27 +63,21 @@ static pe_status check_values(pe_rope_reading *r, pe_problem *why)
     return status;
 }
 
-/* Leave out sections that cannot be. Text needs none: it has one axis. */
-static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
-{
-    static const char *const names[] = {"mrope_section", "mrope_interleaved", "mrope_layout"};
-    if (!pe_nearest_is_name(why->where, names, PE_LEN(names)))
-        return false;
-    for (size_t i = 0; i < PE_LEN(names); i++) {
-        pe_reader_unset(&r->kind->values, names[i]);
-        pe_reader_drop_parameter(r->reader, names[i], why->detail);
-    }
-    pe_reader_warn(r->reader, "%s: sections are left out, and all pairs turn by one axis",
-                   why->detail);
-    return true;
-}
-
 void pe_rope_checks_values(pe_rope_reading *r)
 {
+    static const char *const names[] = {"mrope_section", "mrope_interleaved", "mrope_layout"};
     pe_problem why = {0};
     pe_status status = check_values(r, &why);
-    if (status == PE_INVALID_PARAMETER && drop_sections(r, &why))
+    if (status == PE_INVALID_PARAMETER && pe_nearest_is_name(why.where, names, PE_LEN(names))) {
+        /* Leave out sections that cannot be. Text needs none: it has one axis. */
+        for (size_t i = 0; i < PE_LEN(names); i++) {
+            pe_reader_unset(&r->kind->values, names[i]);
+            pe_reader_drop_parameter(r->reader, names[i], why.detail);
+        }
+        pe_reader_warn(r->reader, "%s: sections are left out, and all pairs turn by one axis",
+                       why.detail);
         status = check_values(r, &why);
+    }
     if (status != PE_OK)
         fail_check(r, status, &why);
 }

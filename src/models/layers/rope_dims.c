@@ -190,19 +190,6 @@ static void warn_of_null_head(pe_rope_reading *r, const char *where, double dim)
                    where, dim);
 }
 
-/* A part that stands beside a count of channels, which is read, may be another one. */
-static void warn_of_other_part(pe_rope_reading *r, const json_t *nested, double head_dim,
-                               const char *where, double dim)
-{
-    const char *key = pe_reader_fact_name(PE_FACT_PARTIAL);
-    const json_t *part = nested != NULL ? nested : pe_reader_member(r->reader, key);
-    const double other = floor(json_number_value(part) * head_dim);
-    if (json_is_number(part) && other != dim)
-        pe_reader_warn(r->reader, "%s is %.0f, but %s makes %.7g of %.0f channels; %s is read",
-                       where, dim, nested != NULL ? pe_dictionary_place(r, key) : key, other,
-                       head_dim, where);
-}
-
 /* A count of channels, rather than a part of them. */
 static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested, double head_dim)
 {
@@ -224,9 +211,15 @@ static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested, double hea
         pe_reader_warn(reader,
                        "transformers does not read %s of model type %s: it turns the whole head",
                        where, reader->type_name);
-    else
-        warn_of_other_part(r, nested, head_dim, where, dim);
-    pe_reader_ignore(reader, "partial_rotary_factor", "rotary_dim is read instead");
+    /* A part that stands beside a count of channels, which is read, may be another one. */
+    const char *key = pe_reader_fact_name(PE_FACT_PARTIAL);
+    const json_t *part = nested != NULL ? nested : pe_reader_member(reader, key);
+    const double other = floor(json_number_value(part) * head_dim);
+    if (!pe_type_is(reader->type, "whole_head") && json_is_number(part) && other != dim)
+        pe_reader_warn(reader, "%s is %.0f, but %s makes %.7g of %.0f channels; %s is read", where,
+                       dim, nested != NULL ? pe_dictionary_place(r, key) : key, other, head_dim,
+                       where);
+    pe_reader_ignore(reader, key, "rotary_dim is read instead");
     return true;
 }
 

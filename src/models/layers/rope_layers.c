@@ -15,24 +15,6 @@ static const char *label_of(const pe_rope_reading *r)
     return json_string_value(own != NULL ? own : json_object_get(labels, "*"));
 }
 
-/* Parameters of all layers, in the place of those by type of layers, as transformers ignores. */
-static void ignore_flat(pe_rope_reading *r)
-{
-    pe_reader *reader = r->reader;
-    if (!pe_type_is(reader->type, "by_type") ||
-        strcmp(r->dictionary.place, "rope_parameters/") != 0 ||
-        r->dictionary.object == reader->dictionary)
-        return;
-    pe_reader_ignored(reader, "rope_parameters", r->dictionary.object,
-                      "ignored by transformers: it has no member for a type of layers");
-    pe_reader_warn(reader,
-                   "rope_parameters of model type %s has one member for each type of layers: "
-                   "transformers ignores parameters of all layers there, and takes the defaults of "
-                   "the class",
-                   reader->type_name);
-    r->dictionary = (pe_dictionary){0};
-}
-
 /**
  * The dictionary names kinds of layers by labels of its own. One that names none is of the layers
  * that are not main's, which have a base of their own, and no attention factor.
@@ -120,7 +102,18 @@ static void choose_dictionary(pe_rope_reading *r)
                    !pe_type_is(reader->type, "theta_alone");
         return;
     }
-    ignore_flat(r);
+    if (pe_type_is(reader->type, "by_type") &&
+        strcmp(r->dictionary.place, "rope_parameters/") == 0 &&
+        r->dictionary.object != reader->dictionary) {
+        pe_reader_ignored(reader, "rope_parameters", r->dictionary.object,
+                          "ignored by transformers: it has no member for a type of layers");
+        pe_reader_warn(reader,
+                       "rope_parameters of model type %s has one member for each type of layers: "
+                       "transformers ignores parameters of all layers there, and takes the "
+                       "defaults of the class",
+                       reader->type_name);
+        r->dictionary = (pe_dictionary){0};
+    }
     /* Does the base of sliding layers not count, since there are parameters of all layers? */
     const bool alone = pe_type_is(reader->type, "theta_alone");
     const bool shared =
@@ -154,18 +147,6 @@ static bool has_nested_theta(pe_rope_reading *r, double *out)
     return true;
 }
 
-/* Nobody reads a base that stands around the configuration of the language model. */
-static void warn_of_outer_theta(const pe_rope_reading *r, double theta)
-{
-    const json_t *outer = json_object_get(r->reader->whole, "rope_theta");
-    if (r->reader->config != r->reader->whole && !r->local && json_is_number(outer) &&
-        json_number_value(outer) != theta)
-        pe_reader_warn(r->reader,
-                       "rope_theta is %.17g, and that of the language model's own configuration "
-                       "%.17g; the latter is read",
-                       json_number_value(outer), theta);
-}
-
 static void read_theta(pe_rope_reading *r)
 {
     pe_reader *reader = r->reader;
@@ -191,7 +172,13 @@ static void read_theta(pe_rope_reading *r)
                           "rope_theta", "the paper's default");
         pe_reader_warn(reader, "no rope_theta: 10000 is assumed");
     }
-    warn_of_outer_theta(r, theta);
+    const json_t *outer = json_object_get(reader->whole, "rope_theta");
+    if (reader->config != reader->whole && !r->local && json_is_number(outer) &&
+        json_number_value(outer) != theta) /* which nobody reads */
+        pe_reader_warn(reader,
+                       "rope_theta is %.17g, and that of the language model's own configuration "
+                       "%.17g; the latter is read",
+                       json_number_value(outer), theta);
     if (pe_reader_finds_fact(reader, PE_FACT_THETA_RATIO, &ratio, &where))
         theta *= ratio;
     pe_dictionary_set_number(r, "rope_theta", where, theta);
