@@ -372,43 +372,33 @@ static void name_kind(const layer_list *layers, size_t layer, char *out)
         snprintf(out, NAME_MAX_BYTES, "%s", type);
 }
 
-/* Add the kind of layer `first` and of all layers of the same name. */
-static void add_kind(pe_reader *reader, const layer_list *layers, char (*names)[NAME_MAX_BYTES],
-                     size_t first, const pe_resource *resource)
-{
-    size_t n = 0;
-    size_t *index = malloc(layers->n * sizeof *index);
-    if (index == NULL) {
-        pe_reader_fail_memory(reader);
-        return;
-    }
-    for (size_t i = first; i < layers->n; i++)
-        if (strcmp(names[i], names[first]) == 0)
-            index[n++] = i;
-    if (reader->model->n_kinds == KINDS_MAX) {
-        free(index);
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "layer_types",
-                       "layer_types may name at most %d types", KINDS_MAX);
-        return;
-    }
-    (void)pe_kinds_add(reader, names[first], layers->nope[first] ? NULL : resource, index, n);
-}
-
+/* Add a kind for all layers of a name, in order of their first layers. */
 static void add_kinds(pe_reader *reader, const layer_list *layers, const pe_resource *resource)
 {
     char(*names)[NAME_MAX_BYTES] = calloc(layers->n, sizeof *names);
-    if (names == NULL) {
+    if (names == NULL)
         pe_reader_fail_memory(reader);
-        return;
-    }
-    for (size_t i = 0; i < layers->n; i++)
+    for (size_t i = 0; i < layers->n && names != NULL; i++)
         name_kind(layers, i, names[i]);
     for (size_t i = 0; i < layers->n && reader->status == PE_OK; i++) {
-        size_t first = 0;
+        size_t first = 0, n = 0;
         while (strcmp(names[first], names[i]) != 0)
             first++;
-        if (first == i)
-            add_kind(reader, layers, names, i, resource);
+        if (first < i)
+            continue;
+        size_t *index = malloc(layers->n * sizeof *index);
+        for (size_t k = i; k < layers->n && index != NULL; k++)
+            if (strcmp(names[k], names[i]) == 0)
+                index[n++] = k;
+        if (index != NULL && reader->model->n_kinds < KINDS_MAX) {
+            (void)pe_kinds_add(reader, names[i], layers->nope[i] ? NULL : resource, index, n);
+            continue;
+        }
+        if (index == NULL)
+            pe_reader_fail_memory(reader);
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "layer_types",
+                       "layer_types may name at most %d types", KINDS_MAX);
+        free(index);
     }
     free(names);
 }
@@ -441,23 +431,6 @@ static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
         (void)pe_kinds_add(reader, sliding, resource, NULL, 0);
 }
 
-/* The default kind comes first: full attention if it rotates, else the first kind that does. */
-static void put_default_first(pe_model *model)
-{
-    size_t best = 0;
-    for (size_t k = model->n_kinds; k-- > 0;)
-        if (model->kinds[k].resource != NULL)
-            best = k;
-    for (size_t k = 0; k < model->n_kinds; k++)
-        if (model->kinds[k].resource != NULL && strcmp(model->kinds[k].layer_type, full) == 0)
-            best = k;
-    if (model->n_kinds == 0)
-        return;
-    const pe_model_layers chosen = model->kinds[best];
-    memmove(&model->kinds[1], &model->kinds[0], best * sizeof chosen);
-    model->kinds[0] = chosen;
-}
-
 /* The types of the layers are listed, or follow a pattern. */
 static void read_types(pe_reader *reader, layer_list *layers)
 {
@@ -483,6 +456,7 @@ static void read_types(pe_reader *reader, layer_list *layers)
                        key);
 }
 
+/* What each layer is, and the kinds that follow. */
 static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource *resource)
 {
     static void (*const steps[])(pe_reader *, layer_list *) = {read_types, read_cross, read_nope,
@@ -494,34 +468,45 @@ static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource 
         return;
     if (layers->n == 0) {
         kinds_of_keys(reader, resource);
-    } else {
-        pe_dictionary dictionary = {0};
-        pe_dictionary_find(reader, &dictionary);
-        const bool no_full = full_is_unrotated(reader);
-        const char *key;
-        const bool listed = pe_kinds_thetas(reader, &key) != NULL; /* then a base of 0 says so */
-        for (size_t i = 0; i < layers->n; i++)
-            layers->nope[i] |=
-                pe_nearest_is_name(layers->type[i], unrotated, PE_LEN(unrotated)) ||
-                (!listed && is_unrotated_here(reader, layers->type[i])) ||
-                (!pe_type_is(reader->type, "by_type") &&
-                 json_is_null(json_object_get(dictionary.object, layers->type[i]))) ||
-                (no_full && strcmp(layers->type[i], full) == 0);
-        if (no_full)
-            pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",
-                           reader->type_name);
-        add_kinds(reader, layers, resource);
+        return;
     }
-    if (reader->status == PE_OK)
-        put_default_first(reader->model);
+    pe_dictionary dictionary = {0};
+    pe_dictionary_find(reader, &dictionary);
+    const bool no_full = full_is_unrotated(reader);
+    const char *key;
+    const bool listed = pe_kinds_thetas(reader, &key) != NULL; /* then a base of 0 says so */
+    for (size_t i = 0; i < layers->n; i++)
+        layers->nope[i] |= pe_nearest_is_name(layers->type[i], unrotated, PE_LEN(unrotated)) ||
+                           (!listed && is_unrotated_here(reader, layers->type[i])) ||
+                           (!pe_type_is(reader->type, "by_type") &&
+                            json_is_null(json_object_get(dictionary.object, layers->type[i]))) ||
+                           (no_full && strcmp(layers->type[i], full) == 0);
+    if (no_full)
+        pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",
+                       reader->type_name);
+    add_kinds(reader, layers, resource);
 }
 
 void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
 {
+    pe_model *model = reader->model;
     layer_list *layers = calloc(1, sizeof *layers);
     if (layers == NULL)
         pe_reader_fail_memory(reader);
     else
         find_kinds(reader, layers, resource);
     free(layers);
+    if (reader->status != PE_OK || model->n_kinds == 0)
+        return;
+    /* The default kind comes first: full attention if it rotates, else the first kind that does. */
+    size_t best = 0;
+    for (size_t k = model->n_kinds; k-- > 0;)
+        if (model->kinds[k].resource != NULL)
+            best = k;
+    for (size_t k = 0; k < model->n_kinds; k++)
+        if (model->kinds[k].resource != NULL && strcmp(model->kinds[k].layer_type, full) == 0)
+            best = k;
+    const pe_model_layers chosen = model->kinds[best];
+    memmove(&model->kinds[1], &model->kinds[0], best * sizeof chosen);
+    model->kinds[0] = chosen;
 }

@@ -436,29 +436,24 @@ bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **w
            pe_reader_finds_default(reader, fact, out, where);
 }
 
-/* Report spellings that the model type does not read. */
-static void ignore_spellings(pe_reader *reader, const fact_row *row, const char *key)
-{
-    char note[128];
-    snprintf(note, sizeof note, key[0] != '\0' ? "this model type reads %s" : "not read%s", key);
-    for (size_t s = 0; s < SPELLINGS_MAX && row->names[s] != NULL; s++) {
-        const json_t *value = pe_reader_member(reader, row->names[s]);
-        if (value == NULL || strcmp(row->names[s], key) == 0)
-            continue;
-        pe_reader_ignored(reader, row->names[s], value, note);
-        pe_reader_warn(reader, "%s is not read by model type %s%s%s%s", row->names[s],
-                       reader->type_name, key[0] != '\0' ? ": " : "", key,
-                       key[0] != '\0' ? " is" : "");
-    }
-}
-
 bool pe_reader_finds_key(pe_reader *reader, pe_fact fact, const char *key, double *out,
                          const char **where)
 {
     const fact_row *row = &facts[fact];
     const pe_param param = {.kind = row->kind, .min = row->min, .max = row->max};
     const json_t *value = key[0] != '\0' ? pe_reader_member(reader, key) : NULL;
-    ignore_spellings(reader, row, key);
+    /* Report spellings that the model type does not read. */
+    char note[128];
+    snprintf(note, sizeof note, key[0] != '\0' ? "this model type reads %s" : "not read%s", key);
+    for (size_t s = 0; s < SPELLINGS_MAX && row->names[s] != NULL; s++) {
+        const json_t *other = pe_reader_member(reader, row->names[s]);
+        if (other == NULL || strcmp(row->names[s], key) == 0)
+            continue;
+        pe_reader_ignored(reader, row->names[s], other, note);
+        pe_reader_warn(reader, "%s is not read by model type %s%s%s%s", row->names[s],
+                       reader->type_name, key[0] != '\0' ? ": " : "", key,
+                       key[0] != '\0' ? " is" : "");
+    }
     if (value == NULL || !read_number(reader, &param, key, value, out))
         return false;
     pe_reader_used(reader, key, value, row->parameter, NULL);

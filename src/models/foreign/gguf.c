@@ -6,39 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One number for each layer: that of the layers that have one, if it is the same. */
-static json_t *common_of(const json_t *value)
-{
-    double common = 0;
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        const double number = json_number_value(json_array_get(value, i));
-        if (number != 0 && common != 0 && number != common)
-            return json_incref((json_t *)(uintptr_t)value); /* refused, as it is no number */
-        common = number != 0 ? number : common;
-    }
-    return json_is_array(value) ? json_real(common) : json_incref((json_t *)(uintptr_t)value);
-}
-
-/* ---- heads ---- */
-
-/* A period, or whether each layer slides. */
-static void put_pattern(pe_input *g)
-{
-    static const char name[] = "attention.sliding_window_pattern";
-    const json_t *pattern = pe_input_member(g, name);
-    json_t *types = json_is_array(pattern) ? json_array() : NULL;
-    if (json_is_number(pattern))
-        pe_input_take(g, name, "sliding_window_pattern");
-    for (size_t i = 0; i < json_array_size(pattern); i++) {
-        const json_t *slides = json_array_get(pattern, i);
-        const bool is_sliding = json_is_true(slides) || json_number_value(slides) != 0;
-        g->failed |= json_array_append_new(types, json_string(is_sliding ? "sliding_attention"
-                                                                         : "full_attention")) != 0;
-    }
-    if (types != NULL)
-        pe_input_put(g, "layer_types", name, types);
-}
-
 /* ---- scalings ---- */
 
 /**
@@ -173,8 +140,6 @@ static void put_divisors(pe_input *g, const char *arch)
                       "has one (Llama 3.1 and later), frequencies are divided by it");
 }
 
-/* ---- what is not read ---- */
-
 /**
  * Names stand behind the architecture's and a dot.
  *
@@ -200,14 +165,36 @@ bool pe_input_gguf(pe_input *g)
                              ? "attention.key_length_mla"
                              : "attention.key_length";
     const double nope = json_number_value(pe_input_member(g, length)) - json_number_value(rotated);
+    /* One number for each layer: that of the layers that have one, if it is the same. Else it is
+     * refused, as it is no number. */
+    double common = 0;
+    bool alike = json_is_array(heads);
+    for (size_t i = 0; i < json_array_size(heads); i++) {
+        const double number = json_number_value(json_array_get(heads, i));
+        alike &= number == 0 || common == 0 || number == common;
+        common = number != 0 ? number : common;
+    }
     pe_input_put(g, "num_attention_heads", "attention.head_count",
-                 heads != NULL ? common_of(heads) : NULL);
+                 alike ? json_real(common) : json_incref((json_t *)(uintptr_t)heads));
     pe_input_take(g, "rope.dimension_count", latent ? "qk_rope_head_dim" : "rotary_dim");
     if (!latent)
         pe_input_take(g, "attention.key_length", "head_dim");
     else if (nope >= 0 && pe_input_member(g, length) != NULL)
         pe_input_put(g, "qk_nope_head_dim", length, json_real(nope));
-    put_pattern(g);
+    /* A period, or whether each layer slides. */
+    static const char slides[] = "attention.sliding_window_pattern";
+    const json_t *pattern = pe_input_member(g, slides);
+    json_t *types = json_is_array(pattern) ? json_array() : NULL;
+    if (json_is_number(pattern))
+        pe_input_take(g, slides, "sliding_window_pattern");
+    for (size_t i = 0; i < json_array_size(pattern); i++) {
+        const json_t *item = json_array_get(pattern, i);
+        const bool sliding = json_is_true(item) || json_number_value(item) != 0;
+        g->failed |= json_array_append_new(
+                         types, json_string(sliding ? "sliding_attention" : "full_attention")) != 0;
+    }
+    if (types != NULL)
+        pe_input_put(g, "layer_types", slides, types);
     put_scalings(g);
     put_divisors(g, arch);
     const size_t prefix = strlen(g->prefix);

@@ -34,35 +34,6 @@ static double real_or(const pe_values *values, const char *name, double otherwis
     return pe_values_present(values, name) ? pe_values_real(values, name) : otherwise;
 }
 
-/* GPT-2's flags: scores as they are, and others of each layer. Are they as they are? */
-static bool read_flags(pe_reader *reader)
-{
-    static const char weights[] = "scale_attn_weights",
-                      inverse[] = "scale_attn_by_inverse_layer_idx";
-    const json_t *scaled = pe_reader_member(reader, weights);
-    const json_t *by_layer = pe_reader_member(reader, inverse);
-    pe_reader_used(reader, weights, scaled, NULL, NULL);
-    pe_reader_used(reader, inverse, by_layer, NULL, NULL);
-    if (json_is_true(by_layer))
-        pe_reader_warn(reader, "%s: scores of layer i, from 0, are divided by i + 1, too", inverse);
-    return json_is_false(scaled);
-}
-
-/* Terms of DeBERTa's scores: of contents, and one for each of c2p and p2c. */
-static double count_terms(pe_reader *reader)
-{
-    static const char key[] = "pos_att_type";
-    const json_t *types = pe_reader_member(reader, key);
-    double terms = 1;
-    pe_reader_used(reader, key, types, NULL, "each of its terms divides scores by more");
-    for (size_t i = 0; i < json_array_size(types); i++)
-        terms += json_is_string(json_array_get(types, i));
-    if (json_string_length(types) != 0) /* "c2p|p2c" */
-        for (const char *at = json_string_value(types); at != NULL; at = strchr(at + 1, '|'))
-            terms++;
-    return terms;
-}
-
 /* Channels of a head that rotates, where layers agree and the class scales by them; 0: else. */
 static double plain_width(const pe_reader *reader)
 {
@@ -118,10 +89,19 @@ void pe_softmax_scale_resolve(pe_reader *reader)
     scale s = {.factor = 1};
     if (reader->status != PE_OK || model->n_kinds == 0)
         return;
-    if (pe_type_number(reader->type, "softmax_scale") != 0 || read_flags(reader)) {
-        const double own = pe_type_number(reader->type, "softmax_scale");
+    /* GPT-2's flags: scores as they are, and others of each layer. */
+    static const char weights[] = "scale_attn_weights",
+                      inverse[] = "scale_attn_by_inverse_layer_idx", terms[] = "pos_att_type";
+    const double fixed = pe_type_number(reader->type, "softmax_scale");
+    if (fixed == 0) {
+        pe_reader_used(reader, weights, pe_reader_member(reader, weights), NULL, NULL);
+        pe_reader_used(reader, inverse, pe_reader_member(reader, inverse), NULL, NULL);
+    }
+    if (fixed == 0 && json_is_true(pe_reader_member(reader, inverse)))
+        pe_reader_warn(reader, "%s: scores of layer i, from 0, are divided by i + 1, too", inverse);
+    if (fixed != 0 || json_is_false(pe_reader_member(reader, weights))) {
         model->has_softmax_scale = true;
-        model->softmax_scale = own != 0 ? own : 1;
+        model->softmax_scale = fixed != 0 ? fixed : 1;
         return;
     }
     const pe_values *values = &model->kinds[0].values;
@@ -140,8 +120,19 @@ void pe_softmax_scale_resolve(pe_reader *reader)
         s.width = (double)pe_values_int(values, "head_dim") / pe_type_number(reader->type, "widen");
     } else {
         if (pe_model_type_scheme(reader->type) == PE_SCHEME_DEBERTA &&
-            (s.width = pe_rope_dims_per_head(reader)) != 0)
-            s.width *= count_terms(reader);
+            (s.width = pe_rope_dims_per_head(reader)) != 0) {
+            /* Terms of DeBERTa's scores: of contents, and one for each of c2p and p2c, a list or
+             * "c2p|p2c". */
+            const json_t *types = pe_reader_member(reader, terms);
+            const char *at = json_string_length(types) != 0 ? json_string_value(types) : NULL;
+            double n = 1;
+            pe_reader_used(reader, terms, types, NULL, "each of its terms divides scores by more");
+            for (size_t i = 0; i < json_array_size(types); i++)
+                n += json_is_string(json_array_get(types, i));
+            for (; at != NULL; at = strchr(at + 1, '|'))
+                n++;
+            s.width *= n;
+        }
         if (s.width == 0 && !pe_reader_finds_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL))
             s.width = plain_width(reader);
         /* Where no layer rotates, and the class scales by the channels of a head. */
