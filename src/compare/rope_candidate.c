@@ -78,24 +78,9 @@ static pe_status read_type(const pe_values *values, const pe_rope_lengths *lengt
     while (pe_rope_types[choice->choice] != type)
         choice->choice++;
     choice->present = true;
-    if ((type->reads & PE_ROPE_BIT(PE_ROPE_SEQ_LEN)) != 0)
-        pe_values_set_int(&out->values, "seq_len", (int64_t)lengths->target);
     if ((type->reads & PE_ROPE_BIT(PE_ROPE_ORIGINAL)) != 0)
         pe_values_set_int(&out->values, "original_max_position_embeddings",
                           (int64_t)lengths->trained);
-    return PE_OK;
-}
-
-static pe_status read_published(const pe_rope_lengths *lengths, const pe_compared_model *own,
-                                pe_rope_candidate *out, pe_problem *why)
-{
-    if (own->model == NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "rope_types",
-                       "published is the configuration of a model: it needs model");
-    out->type = own->type;
-    PE_TRY(pe_model_fill(&own->layers->values, &out->values, why));
-    if ((out->type->reads & PE_ROPE_BIT(PE_ROPE_SEQ_LEN)) != 0)
-        pe_values_set_int(&out->values, "seq_len", (int64_t)lengths->target);
     return PE_OK;
 }
 
@@ -104,8 +89,17 @@ static pe_status read(const pe_values *values, const pe_rope_lengths *lengths,
                       pe_problem *why)
 {
     PE_TRY(pe_values_make(pe_rope_frequencies.param_sets, &out->values, why));
-    PE_TRY(out->type != NULL ? read_type(values, lengths, own, out, why)
-                             : read_published(lengths, own, out, why));
+    if (out->type != NULL) {
+        PE_TRY(read_type(values, lengths, own, out, why));
+    } else if (own->model == NULL) {
+        return pe_fail(why, PE_INVALID_PARAMETER, "rope_types",
+                       "published is the configuration of a model: it needs model");
+    } else {
+        out->type = own->type;
+        PE_TRY(pe_model_fill(&own->layers->values, &out->values, why));
+    }
+    if ((out->type->reads & PE_ROPE_BIT(PE_ROPE_SEQ_LEN)) != 0)
+        pe_values_set_int(&out->values, "seq_len", (int64_t)lengths->target);
     PE_TRY(pe_values_defaults(&out->values, why));
     PE_TRY(pe_rope_read(&out->values, tables, &out->rope, why));
     out->base = pe_rope_wave_base(&out->rope);

@@ -87,26 +87,23 @@ static pe_status check_mask(const pe_values *values, unsigned char *masked, pe_p
     return PE_OK;
 }
 
-/* form=key has one row whatever the queries are, so that its keys are enough. */
-static pe_status check_lengths(pe_values *values, pe_problem *why)
-{
-    if (!pe_values_present(values, "query_length")) {
-        if (pe_values_choice(values, "form") != KEY || !pe_values_present(values, "key_length"))
-            return pe_fail(why, PE_MISSING_PARAMETER, "query_length",
-                           "query_length is required: how many queries the last keys are");
-        pe_values_set_int(values, "query_length", 1);
-    }
-    return pe_relative_lengths(values, why);
-}
-
 static pe_status plan_bias(pe_values *values, pe_plan *out, pe_problem *why)
 {
     unsigned char masked[8] = {0};
     pe_problem mistake;
-    pe_status status = check_lengths(values, why);
+    pe_status status = PE_OK;
+    const size_t form = pe_values_choice(values, "form");
+    /* form=key has one row whatever the queries are, so that its keys are enough. */
+    if (form == KEY && pe_values_present(values, "key_length") &&
+        !pe_values_present(values, "query_length"))
+        pe_values_set_int(values, "query_length", 1);
+    if (pe_values_present(values, "query_length"))
+        status = pe_relative_lengths(values, why);
+    else
+        status = pe_fail(why, PE_MISSING_PARAMETER, "query_length",
+                         "query_length is required: how many queries the last keys are");
     status = PE_ALSO(status, check_mask(values, masked, &mistake));
     PE_TRY(PE_ALSO(status, pe_alibi_heads_check(values, &mistake)));
-    const size_t form = pe_values_choice(values, "form");
     const pe_relative_window window = {.tensor = "bias",
                                        .dtype = pe_values_dtype(values),
                                        .layers = pe_values_positions(values, "heads")->count,

@@ -21,28 +21,20 @@ typedef struct state {
     uint32_t *position; /* [batch, keys], owned; of padding 0 */
 } state;
 
-/* How many of n positions go on as the first two do: all zero, or rising by one. */
-static size_t run_of(const uint32_t *position, size_t n, bool *zero)
-{
-    size_t run = 1;
-    *zero = position[0] == 0 && (n == 1 || position[1] == 0);
-    const uint32_t step = *zero ? 0 : 1;
-    while (run < n && position[run] == position[run - 1] + step)
-        run++;
-    return run;
-}
-
 static void put_run(const state *s, const pe_alibi_head *head, const uint32_t *position, size_t n,
                     unsigned char *out)
 {
     const size_t bytes = pe_dtype_bytes(s->dtype);
-    for (size_t done = 0, run; done < n; done += run) {
-        bool zero;
-        run = run_of(position + done, n - done, &zero);
+    for (size_t done = 0, run; done < n; done += run, out += run * bytes) {
+        /* How many positions go on as the next two do: all zero, or rising by one. */
+        const uint32_t *at = position + done;
+        const bool zero = at[0] == 0 && (done + 1 == n || at[1] == 0);
+        for (run = 1; done + run < n && at[run] == at[run - 1] + (zero ? 0 : 1);)
+            run++;
         if (zero)
-            memset(out + done * bytes, 0, run * bytes);
+            memset(out, 0, run * bytes);
         else
-            pe_alibi_ramp(head, s->dtype, position[done], 1, run, out + done * bytes);
+            pe_alibi_ramp(head, s->dtype, at[0], 1, run, out);
     }
 }
 

@@ -27,33 +27,22 @@ typedef struct state {
     pe_array logits; /* [heads, length, relative] */
 } state;
 
-/* Keys [from, from + n) of row `row` of all heads: column key - query + length - 1, as far as there
- * are columns; then zeros, or one and the next row. */
-static void put_run(const state *s, size_t row, size_t from, size_t n, unsigned char *out)
-{
-    const size_t bytes = pe_dtype_bytes(s->logits.dtype), query = row % s->length;
-    const size_t end = s->relative;
-    const unsigned char *logits = (const unsigned char *)s->logits.data + row * end * bytes;
-    size_t column = from + s->length - 1 - query;
-    for (size_t k = 0; k < n; k++, column++, out += bytes)
-        if (column < end || (column > end && s->reshaped))
-            memcpy(out, logits + (column - (column > end)) * bytes, bytes);
-        else
-            memset(out, 0, bytes);
-}
-
+/* Column key - query + length - 1, as far as there are columns; then zeros, or one and the next
+ * row. */
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
                       pe_problem *why PE_UNUSED)
 {
     const state *s = plan->state;
-    const size_t bytes = pe_dtype_bytes(s->logits.dtype);
-    unsigned char *at = out;
-    const size_t first = region->first, units = region->units;
-    for (size_t done = 0, n; done < units; done += n) {
-        const size_t row = (first + done) / s->length, from = (first + done) % s->length;
-        n = units - done < s->length - from ? units - done : s->length - from;
-        put_run(s, row, from, n, at);
-        at += n * bytes;
+    const size_t bytes = pe_dtype_bytes(s->logits.dtype), end = s->relative;
+    unsigned char *to = out;
+    for (size_t u = region->first; u < region->first + region->units; u++, to += bytes) {
+        const size_t row = u / s->length, key = u % s->length;
+        const size_t column = key + s->length - 1 - row % s->length;
+        const unsigned char *logits = (const unsigned char *)s->logits.data + row * end * bytes;
+        if (column < end || (column > end && s->reshaped))
+            memcpy(to, logits + (column - (column > end)) * bytes, bytes);
+        else
+            memset(to, 0, bytes);
     }
     return PE_OK;
 }

@@ -83,24 +83,18 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 
 /* ---- planning ---- */
 
-static pe_status check(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
-{
-    const pe_shape *queries = &pe_values_tensor(values, "queries")->shape;
-    const pe_shape *embeddings = &pe_values_tensor(values, "relative_embeddings")->shape;
-    PE_TRY(pe_relative_keys(values, (int64_t)queries->dim[0], "key_length", why));
-    if (queries->dim[1] != embeddings->dim[1])
-        return pe_fail(why, PE_INVALID_PARAMETER, "queries",
-                       "queries and relative_embeddings must have the same number of channels, "
-                       "got %zu and %zu",
-                       queries->dim[1], embeddings->dim[1]);
-    return pe_shaw_read_embeddings(values, clip, why);
-}
-
 static pe_status plan_scores(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_shaw_clip clip;
-    PE_TRY(check(values, &clip, why));
     const pe_array *queries = pe_values_tensor(values, "queries");
+    const size_t channels = pe_values_tensor(values, "relative_embeddings")->shape.dim[1];
+    PE_TRY(pe_relative_keys(values, (int64_t)queries->shape.dim[0], "key_length", why));
+    if (queries->shape.dim[1] != channels)
+        return pe_fail(why, PE_INVALID_PARAMETER, "queries",
+                       "queries and relative_embeddings must have the same number of channels, "
+                       "got %zu and %zu",
+                       queries->shape.dim[1], channels);
+    PE_TRY(pe_shaw_read_embeddings(values, &clip, why));
     const size_t keys = pe_values_size(values, "key_length");
     const pe_shape shape = {2, {queries->shape.dim[0], keys}};
     PE_TRY(pe_plan_add_tensor(out, "scores", queries->dtype, &shape, 1, why));

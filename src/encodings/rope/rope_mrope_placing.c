@@ -152,36 +152,25 @@ static pe_status count_tokens(placing *p, pe_token_run *from, pe_mrope_place *ru
     return PE_OK;
 }
 
-/* How far the frames of a grid reach within a run; infinity where time goes out of bounds. */
-static double reach_of_frames(placing *p, const pe_mrope_place *run)
-{
-    const double wide = (double)(run->height > run->width ? run->height : run->width);
-    if ((double)(run->frames - 1) * run->seconds * run->speed >= PE_TOKEN_RUN_MAX)
-        return HUGE_VAL;
-    const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded);
-    if (run->block != 0)
-        return time + wide - 1;
-    p->overtaken |= time >= wide;
-    return time > wide - 1 ? time : wide - 1;
-}
-
-/* Does a run of frames and sounds end with sounds? The last chunk that has any is its end. */
-static bool ends_with_sounds(const placing *p, const pe_mrope_place *run)
-{
-    const double chunk = run->chunk != 0 ? (double)run->chunk : 1;
-    const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded) / chunk;
-    const double sound = (double)(run->sounds - 1) / chunk;
-    return (run->chunk != 0 ? floor(time) : time) <= floor(sound);
-}
-
-/* The largest offset of a position within a run, and (*last) of what it ends with. */
+/* The largest offset of a position within a run, and (*last) of what it ends with; infinity where time
+ * goes out of bounds. */
 static double reach(placing *p, const pe_mrope_place *run, double *last)
 {
     if (run->course != PE_MROPE_GRID)
         return *last = run->course == PE_MROPE_JOINT ? 0 : (double)(run->tokens - 1);
-    const double frames = reach_of_frames(p, run), sounds = (double)run->sounds - 1;
-    *last = run->sounds != 0 && isfinite(frames) && ends_with_sounds(p, run) ? sounds : frames;
-    return sounds > frames ? sounds : frames;
+    if ((double)(run->frames - 1) * run->seconds * run->speed >= PE_TOKEN_RUN_MAX)
+        return *last = HUGE_VAL;
+    const double wide = (double)(run->height > run->width ? run->height : run->width);
+    const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded);
+    const double frames = run->block != 0 ? time + wide - 1 : fmax(time, wide - 1);
+    p->overtaken |= run->block == 0 && time >= wide;
+    /* Does a run of frames and sounds end with sounds? The last chunk that has any is its end. */
+    const double chunk = run->chunk != 0 ? (double)run->chunk : 1;
+    const double sounds = (double)run->sounds - 1, at = time / chunk;
+    const bool ends =
+        run->sounds != 0 && (run->chunk != 0 ? floor(at) : at) <= floor(sounds / chunk);
+    *last = ends ? sounds : frames;
+    return fmax(sounds, frames);
 }
 
 static pe_status place_run(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)

@@ -119,22 +119,6 @@ static pe_status check_variant(const pe_values *values, const size_t *counts, pe
     return PE_OK;
 }
 
-/* There must be as many images and videos as grids. */
-static pe_status count_grids(const pe_values *values, pe_problem *why)
-{
-    pe_problem mistake;
-    pe_status status = PE_OK;
-    size_t counts[PE_RUN_KINDS] = {0};
-    const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
-    for (size_t i = 0; i < runs->n; i++)
-        counts[runs->list[i].choice]++;
-    const size_t videos = counts[PE_RUN_VIDEO] + counts[PE_RUN_AUDIO_VIDEO];
-    status = PE_ALSO(status, check_variant(values, counts, &mistake));
-    status = PE_ALSO(status, check_grids(values, PE_RUN_IMAGE, counts[PE_RUN_IMAGE], &mistake));
-    status = PE_ALSO(status, check_grids(values, PE_RUN_VIDEO, videos, &mistake));
-    return PE_ALSO(status, check_seconds(values, videos, &mistake));
-}
-
 /* ---- planning ---- */
 
 /* Without token_runs the sequence is each image, then each video of the grids. Text between frames
@@ -165,7 +149,16 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
     PE_TRY(derive_runs(values, why));
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
-    PE_TRY(count_grids(values, why));
+    /* There must be as many images and videos as grids. */
+    pe_problem mistake;
+    size_t counts[PE_RUN_KINDS] = {0};
+    for (size_t i = 0; i < runs->n; i++)
+        counts[runs->list[i].choice]++;
+    const size_t videos = counts[PE_RUN_VIDEO] + counts[PE_RUN_AUDIO_VIDEO];
+    pe_status status = check_variant(values, counts, why);
+    status = PE_ALSO(status, check_grids(values, PE_RUN_IMAGE, counts[PE_RUN_IMAGE], &mistake));
+    status = PE_ALSO(status, check_grids(values, PE_RUN_VIDEO, videos, &mistake));
+    PE_TRY(PE_ALSO(status, check_seconds(values, videos, &mistake)));
     const size_t bytes = sizeof(pe_mrope_places) + runs->n * sizeof(pe_mrope_place);
     PE_TRY(pe_plan_begin(out, bytes, fill, why));
     pe_mrope_places *s = out->state;

@@ -75,14 +75,6 @@ static pe_status check_whole_head(pe_values *values, const pe_rope_type *type, i
     return PE_OK;
 }
 
-/* Pairs that rotate: int(head_dim * partial_rotary_factor // 2) of a whole head, else all. */
-static uint64_t turning(const pe_values *values, const pe_rope_type *type, const pe_rope *rope)
-{
-    if (!type->whole_head)
-        return rope->pairs;
-    return (uint64_t)((double)rope->head_dim * pe_values_real(values, "partial_rotary_factor") / 2);
-}
-
 static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope *rope,
                            pe_problem *why)
 {
@@ -121,19 +113,6 @@ static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope 
 }
 
 /* ---- the rotation ---- */
-
-static pe_status make_formula(const pe_values *values, const pe_rope_type *type, pe_rope *rope,
-                              pe_problem *why)
-{
-    rope->formula = pe_rope_formula_make(
-        type, pe_values_real(values, "rope_theta"), rope->rotary_dim,
-        pe_rope_type_keys_room(values, type, rope->pairs), &rope->formula_bytes);
-    if (rope->formula == NULL)
-        return pe_fail_memory(why);
-    rope->formula->turning = turning(values, type, rope);
-    rope->formula->float32 = rope->float32 ? 1 : 0;
-    return PE_OK;
-}
 
 /* keys: the type's are there, and no others. */
 static pe_status read_formula(const pe_values *values, bool keys, pe_rope *rope, pe_problem *why)
@@ -180,8 +159,17 @@ static pe_status read_rope(pe_values *values, pe_rope *rope, pe_problem *why)
         return status;
     rope->pairing = (pe_pairing)pe_values_choice(values, "pairing");
     rope->float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32;
-    if (make_formula(values, type, rope, &mistake) != PE_OK)
-        return PE_ALSO(status, mistake.status);
+    rope->formula = pe_rope_formula_make(
+        type, pe_values_real(values, "rope_theta"), rope->rotary_dim,
+        pe_rope_type_keys_room(values, type, rope->pairs), &rope->formula_bytes);
+    if (rope->formula == NULL)
+        return PE_ALSO(status, pe_fail_memory(&mistake));
+    /* Pairs that rotate: int(head_dim * partial_rotary_factor // 2) of a whole head, else all. */
+    rope->formula->turning = rope->pairs;
+    if (type->whole_head)
+        rope->formula->turning = (uint64_t)((double)rope->head_dim *
+                                            pe_values_real(values, "partial_rotary_factor") / 2);
+    rope->formula->float32 = rope->float32 ? 1 : 0;
     const pe_status read = read_formula(values, keys == PE_OK, rope, &mistake);
     status = PE_ALSO(status, read);
     const pe_status axes = pe_values_present(values, "axes_dims")

@@ -63,21 +63,6 @@ static pe_status seq_axis(const pe_values *values, const char *name, size_t *axi
     return PE_OK;
 }
 
-/* How many tokens a tensor has, *tokens: as many as the one before it, `first`. */
-static pe_status count_tokens(const pe_values *values, const char *name, const char *first,
-                              size_t *tokens, pe_problem *why)
-{
-    size_t axis;
-    PE_TRY(seq_axis(values, name, &axis, why));
-    const size_t count = pe_values_tensor(values, name)->shape.dim[axis];
-    if (first != NULL && *tokens != count)
-        return pe_fail(why, PE_INVALID_PARAMETER, name,
-                       "%s must have as many tokens as %s, %zu, got %zu", name, first, *tokens,
-                       count);
-    *tokens = count;
-    return PE_OK;
-}
-
 pe_status pe_rope_rotated_tokens(pe_values *values, const char *const *names, size_t n,
                                  size_t *tokens, pe_problem *why)
 {
@@ -90,10 +75,18 @@ pe_status pe_rope_rotated_tokens(pe_values *values, const char *const *names, si
         if (!pe_values_present(values, name))
             continue;
         status = PE_ALSO(status, pe_rope_rotated_head_dim(values, name, &mistake));
-        const pe_status counted = count_tokens(values, name, first, tokens, &mistake);
-        status = PE_ALSO(status, counted);
-        if (counted == PE_OK)
+        size_t axis;
+        const pe_status found = seq_axis(values, name, &axis, &mistake);
+        status = PE_ALSO(status, found);
+        const size_t count =
+            found == PE_OK ? pe_values_tensor(values, name)->shape.dim[axis] : *tokens;
+        if (first != NULL && *tokens != count)
+            status = PE_ALSO(status, pe_fail(&mistake, PE_INVALID_PARAMETER, name,
+                                             "%s must have as many tokens as %s, %zu, got %zu",
+                                             name, first, *tokens, count));
+        else if (found == PE_OK)
             first = name;
+        *tokens = first == name ? count : *tokens;
     }
     return status;
 }

@@ -88,17 +88,6 @@ static pe_wave_layout wave_layout(const table *state, const face *shown)
                             .row = state->pairs * layout->width};
 }
 
-/* Repeat each number of a row: next to itself (interleaved), or in the other half. */
-static void double_row(pe_pairing pairing, size_t pairs, size_t bytes, unsigned char *row)
-{
-    if (pairing == PE_PAIRING_HALF) {
-        memcpy(row + pairs * bytes, row, pairs * bytes);
-        return;
-    }
-    for (size_t i = 0; i < pairs; i++)
-        memcpy(row + (2 * i + 1) * bytes, row + 2 * i * bytes, bytes);
-}
-
 /* ---- the table ---- */
 
 static double position(const void *of, size_t axis, size_t r)
@@ -121,9 +110,15 @@ static pe_status fill_rows(const pe_plan *plan, const pe_region *region, void *o
         status = pe_wave_table_rows(&plain, region->first, units, out, why);
     else
         status = pe_rope_axes_table(&tokens, region->first, units, out, why);
-    for (size_t u = 0; u < units && status == PE_OK && state->layout->doubled; u++)
-        double_row(state->pairing, state->pairs, bytes,
-                   (unsigned char *)out + u * layout.row * bytes);
+    /* Repeat each number of a row: next to itself (interleaved), or in the other half. */
+    const size_t pairs = state->pairs;
+    for (size_t u = 0; u < units && status == PE_OK && state->layout->doubled; u++) {
+        unsigned char *row = (unsigned char *)out + u * layout.row * bytes;
+        if (state->pairing == PE_PAIRING_HALF)
+            memcpy(row + pairs * bytes, row, pairs * bytes);
+        for (size_t i = 0; i < pairs && state->pairing != PE_PAIRING_HALF; i++)
+            memcpy(row + (2 * i + 1) * bytes, row + 2 * i * bytes, bytes);
+    }
     return status;
 }
 

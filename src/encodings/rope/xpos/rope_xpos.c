@@ -33,14 +33,6 @@ static const pe_param_set xpos_set = {xpos_params, PE_LEN(xpos_params)};
 
 /* ---- what the resources share ---- */
 
-/* The position farthest from the center. */
-static double farthest(double center, const pe_positions *positions)
-{
-    double least, most;
-    pe_positions_bounds(positions, &least, &most);
-    return fabs(most - center) > fabs(least - center) ? most : least;
-}
-
 /*
  * Check what xPos asks of a rotation and its positions, fill in center, and make the scales.
  * Errors  INVALID_PARAMETER: mrope_section; positions too far from the center. INTERNAL.
@@ -53,7 +45,10 @@ static pe_status rope_xpos_read(pe_values *values, const pe_rope *rope,
     if (!pe_values_present(values, "center"))
         pe_values_set_int(values, "center", (int64_t)(tokens / 2));
     const double center = (double)pe_values_int(values, "center");
-    const double far = farthest(center, positions), most = fabs(far - center);
+    double first, last;
+    pe_positions_bounds(positions, &first, &last);
+    const double far = fabs(last - center) > fabs(first - center) ? last : first;
+    const double most = fabs(far - center);
     if (most > PE_XPOS_REACH * base)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions must be within %d scale_base = %.17g of center, %lld, for "
@@ -184,20 +179,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return PE_OK;
 }
 
-/* zeta_0 is the least: its scale is the greatest, before the center. */
-static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *why)
-{
-    double least, most;
-    pe_positions_bounds(&state->positions, &least, &most);
-    const pe_xpos_distance n = pe_rope_xpos_distance(least, state->center, false);
-    const double greatest = pe_rope_xpos_scale_round(&state->scale, 0, &n, dtype);
-    if (isfinite(greatest))
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
-                   "the scale of pair 0 at position %.17g overflows %s, whose largest value is %g",
-                   least, pe_dtype_name(dtype), pe_dtype_max(dtype));
-}
-
 static void release_scale(void *scale)
 {
     pe_rope_xpos_scale_free(scale);
@@ -222,7 +203,15 @@ static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
     PE_TRY(rope_xpos_read(values, &rope, positions, &state->scale, why));
     state->center = (double)pe_values_int(values, "center");
     PE_TRY(pe_plan_positions(out, values, "positions", &state->positions, why));
-    PE_TRY(check_overflow(state, dtype, why));
+    /* zeta_0 is the least: its scale is the greatest, before the center. */
+    double least, most;
+    pe_positions_bounds(&state->positions, &least, &most);
+    const pe_xpos_distance n = pe_rope_xpos_distance(least, state->center, false);
+    if (!isfinite(pe_rope_xpos_scale_round(&state->scale, 0, &n, dtype)))
+        return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                       "the scale of pair 0 at position %.17g overflows %s, whose largest value "
+                       "is %g",
+                       least, pe_dtype_name(dtype), pe_dtype_max(dtype));
     PE_TRY(pe_rope_wave_plan(&rope, PE_ROPE_ATTENDED, out, &state->wave, why));
     pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
     return PE_OK;
