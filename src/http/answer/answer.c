@@ -216,21 +216,13 @@ static pe_outcome reply_stored(pe_request *request, pe_cache_entry *entry, const
                                    timing != NULL ? timing : "cache;desc=hit");
 }
 
-static void make_raw_key(const pe_request *request, pe_request_key *out)
-{
-    pe_response_cache_key_make(request->edition, request->target, request->header[PE_HEADER_ACCEPT],
-                               request->header[PE_HEADER_ACCEPT_ENCODING], out);
-}
-
 /* Remember what the raw request means, so that the next one need not be read. */
 static void remember(const pe_request *request, pe_coding coding)
 {
-    pe_request_key raw, target;
-    if (request->method == PE_METHOD_POST)
-        return;
-    make_raw_key(request, &raw);
-    pe_response_cache_key_of_target(request->edition, request->target, &target);
-    pe_cached_response_remember(request->representation, coding, &raw, &target);
+    if (request->method != PE_METHOD_POST)
+        pe_cached_response_remember(request->representation, coding, request->edition,
+                                    request->target, request->header[PE_HEADER_ACCEPT],
+                                    request->header[PE_HEADER_ACCEPT_ENCODING]);
 }
 
 /* A part is taken from the whole; it is not what makes one. */
@@ -455,7 +447,8 @@ pe_outcome pe_answer_from_cache(pe_request *request)
         request->header[PE_HEADER_RANGE] != NULL ||
         request->header[PE_HEADER_TRANSFER_ENCODING] != NULL)
         return PE_CONTINUE;
-    make_raw_key(request, &raw);
+    pe_response_cache_key_make(request->edition, request->target, request->header[PE_HEADER_ACCEPT],
+                               request->header[PE_HEADER_ACCEPT_ENCODING], &raw);
     pe_cache_entry *entry = pe_response_cache_find(request->service->responses, &raw);
     if (entry == NULL)
         return PE_CONTINUE;

@@ -206,13 +206,11 @@ static ssize_t read_block(void *context, uint64_t position PE_UNUSED, char *out,
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-/* *out takes the request's representation, with its stream at the first byte that is asked for. */
-static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **out, pe_problem *why)
+/* Takes the request's representation, with its stream at the first byte that is asked for. */
+static pe_status set_up(pe_request *request, pe_coding coding, pe_body_stream *body,
+                        pe_problem *why)
 {
     const pe_range *range = &request->range;
-    pe_body_stream *body = calloc(1, sizeof *body);
-    if (body == NULL)
-        return pe_fail_memory(why);
     body->service = request->service;
     body->queues = pe_admission_queues(request);
     body->connection = request->connection;
@@ -220,16 +218,11 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
     body->price = request->price.computing + request->price.coding;
     pe_representation *representation = body->representation = request->representation;
     request->representation = NULL;
-    pe_status status = pe_representation_seek(representation, range, why);
-    if (status == PE_OK && coding != PE_CODING_IDENTITY) {
-        status = pe_coder_make(coding, representation->stream, &body->coder, why);
-        if (status == PE_OK)
-            status = pe_representation_set_coding(representation, coding, &representation->metadata,
-                                                  why);
-    }
-    if (status != PE_OK) {
-        release(body);
-        return status;
+    PE_TRY(pe_representation_seek(representation, range, why));
+    if (coding != PE_CODING_IDENTITY) {
+        PE_TRY(pe_coder_make(coding, representation->stream, &body->coder, why));
+        PE_TRY(
+            pe_representation_set_coding(representation, coding, &representation->metadata, why));
     }
     body->bytes = body->coder != NULL            ? UINT64_MAX
                   : range->kind == PE_RANGE_PART ? range->bytes
@@ -238,7 +231,6 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
     body->pace = (pe_pace){.most = PE_BLOCK_BYTES, .large = PE_BLOCK_BYTES};
     body->made_by_workers =
         body->coder != NULL || pe_stream_facts_of(representation->stream)->expensive;
-    *out = body;
     return PE_OK;
 }
 
@@ -284,9 +276,11 @@ static pe_outcome reply(pe_request *request, pe_body_stream *body, pe_problem *w
 /* Without the memory for its first block an answer is not begun. */
 pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_problem *why)
 {
-    pe_body_stream *body;
-    PE_TRY(make(request, coding, &body, why));
-    if (request->method != PE_METHOD_HEAD) {
+    pe_body_stream *body = calloc(1, sizeof *body);
+    if (body == NULL)
+        return pe_fail_memory(why);
+    pe_status status = set_up(request, coding, body, why);
+    if (status == PE_OK && request->method != PE_METHOD_HEAD) {
         take_large(body);
         do { /* the numbers of a figure are before its first byte */
             free(body->block);
@@ -294,10 +288,11 @@ pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_proble
             make_measured(body, why);
         } while (!body->ended && body->have == 0);
         body->begun = true;
-        if (body->status != PE_OK) {
-            release(body);
-            return why->status;
-        }
+        status = body->status;
+    }
+    if (status != PE_OK) {
+        release(body);
+        return status;
     }
     body->request->client.unspent = unspent_of(body);
     pe_service_count(&request->service->counters.streams);

@@ -44,15 +44,11 @@ static pe_status store(pe_representation *representation, uint64_t edition, cons
                        pe_problem *why)
 {
     pe_cached_response cached = {.coding = PE_CODING_IDENTITY};
-    pe_request_key raw, of_target;
-    if (pe_cached_response_fits(representation)) {
+    if (pe_cached_response_fits(representation))
         PE_TRY(pe_cached_response_get(representation, &cached, why));
-    }
     if (cached.entry == NULL)
         return fail_unkept(representation, why);
-    pe_response_cache_key_make(edition, target, NULL, NULL, &raw);
-    pe_response_cache_key_of_target(edition, target, &of_target);
-    pe_cached_response_remember(representation, cached.coding, &raw, &of_target);
+    pe_cached_response_remember(representation, cached.coding, edition, target, NULL, NULL);
     pe_cache_entry_unref(cached.entry);
     return PE_OK;
 }

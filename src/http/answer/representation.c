@@ -182,19 +182,15 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
 pe_status pe_representation_make(pe_service *service, const pe_request_parameters *parameters,
                                  pe_representation **out, pe_problem *why)
 {
-    pe_representation *representation = calloc(1, sizeof *representation);
+    pe_representation *representation = *out = calloc(1, sizeof *representation);
     if (representation == NULL)
         return pe_fail_memory(why);
     representation->service = service;
     representation->resource = parameters->resource;
-    pe_status status = read_query(representation, parameters, why);
-    if (status == PE_OK && parameters->name.bytes > 0)
-        status = pe_query_set_name(&representation->query, parameters->name, why);
-    if (status == PE_OK)
-        *out = representation;
-    else
-        pe_representation_free(representation);
-    return status;
+    PE_TRY(read_query(representation, parameters, why));
+    return parameters->name.bytes > 0
+               ? pe_query_set_name(&representation->query, parameters->name, why)
+               : PE_OK;
 }
 
 pe_status pe_representation_plan(pe_representation *representation, const char *accept,
@@ -204,24 +200,19 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
     PE_TRY(pe_query_plan(&representation->query, service->tables, &service->limits,
                          &representation->plan, why));
     representation->planned = true;
-    pe_status status = choose_format(representation, accept, why);
-    if (status == PE_OK) {
-        /* What holds all tensors holds the parameters, too: for others the text of millions of
-         * positions is not written. */
-        if (representation->rendering.format->tells_parameters) {
-            pe_values_json(&representation->query.values, &representation->parameters);
-        } else {
-            /* What JSON carries in "warnings", where others have no place for it. */
-            const pe_plan *plan = &representation->plan;
-            for (size_t w = 0; w < plan->n_warnings && representation->service->logs_warnings; w++)
-                PE_LOG(PE_LOG_WARN, "table_warning", PE_TEXT("detail", plan->warnings[w]));
-        }
-        representation->rendering.parameters = pe_buffer_text(&representation->parameters);
-        status = representation->parameters.failed ? pe_fail_memory(why) : PE_OK;
-    }
-    if (status == PE_OK)
-        status = identify(representation, why);
-    PE_TRY(status);
+    PE_TRY(choose_format(representation, accept, why));
+    /* What holds all tensors holds the parameters, too: for others the text of millions of positions
+     * is not written, and what JSON carries in "warnings" they have no place for. */
+    const pe_plan *plan = &representation->plan;
+    const bool tells = representation->rendering.format->tells_parameters;
+    if (tells)
+        pe_values_json(&representation->query.values, &representation->parameters);
+    for (size_t w = 0; w < plan->n_warnings && !tells && service->logs_warnings; w++)
+        PE_LOG(PE_LOG_WARN, "table_warning", PE_TEXT("detail", plan->warnings[w]));
+    representation->rendering.parameters = pe_buffer_text(&representation->parameters);
+    if (representation->parameters.failed)
+        return pe_fail_memory(why);
+    PE_TRY(identify(representation, why));
     /* How long the bytes will be, and whether parts of them may be asked for. */
     PE_TRY(pe_stream_make(&representation->plan, &representation->rendering,
                           &representation->stream, why));

@@ -283,12 +283,17 @@ pe_cache_entry *pe_cached_response_find(pe_representation *representation, pe_co
 }
 
 void pe_cached_response_remember(pe_representation *representation, pe_coding coding,
-                                 const pe_request_key *raw, const pe_request_key *target)
+                                 uint64_t edition, const char *target, const char *accept,
+                                 const char *accept_encoding)
 {
+    pe_request_key asked;
     const pe_slice key = pe_representation_key(representation, coding);
-    pe_response_cache *cache = representation->service->responses;
-    if (key.bytes > 0)
-        pe_response_cache_remember(cache, raw, key);
-    if (key.bytes > 0 && representation->work > PE_HEAVY_WORK)
-        pe_response_cache_remember(cache, target, key);
+    if (key.bytes == 0)
+        return;
+    pe_response_cache_key_make(edition, target, accept, accept_encoding, &asked);
+    pe_response_cache_remember(representation->service->responses, &asked, key);
+    if (representation->work <= PE_HEAVY_WORK)
+        return;
+    pe_response_cache_key_of_target(edition, target, &asked);
+    pe_response_cache_remember(representation->service->responses, &asked, key);
 }

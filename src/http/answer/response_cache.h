@@ -98,6 +98,7 @@ pe_status pe_cached_response_get(pe_representation *representation, pe_cached_re
 /** Remember that a raw request means this canonical one, in this coding; and so does its target,
  * where the answer is much work. */
 void pe_cached_response_remember(pe_representation *representation, pe_coding coding,
-                                 const pe_request_key *raw, const pe_request_key *target);
+                                 uint64_t edition, const char *target, const char *accept,
+                                 const char *accept_encoding);
 
 #endif

@@ -23,14 +23,11 @@
 
 pe_outcome pe_page_admin(pe_request *request, pe_problem *why PE_UNUSED)
 {
-    static const char text[] =
-        "{\"name\":\"posenc\",\"description\":\"the listener for operators\","
-        "\"get\":[\"/metrics\",\"/caches\",\"/settings\",\"/log-level\",\"/readiness\","
-        "\"/requests\",\"/version\",\"/livez\",\"/readyz\",\"/healthz\"],"
-        "\"post\":[\"/caches/purge\",\"/log-level?level=debug\"]}\n";
-    return pe_reply_held(
-        request, text, sizeof text - 1, NULL,
-        PE_FIELDS({"Content-Type", "application/json"}, {"Cache-Control", "no-store"}));
+    return pe_reply_constant(
+        request, "{\"name\":\"posenc\",\"description\":\"the listener for operators\","
+                 "\"get\":[\"/metrics\",\"/caches\",\"/settings\",\"/log-level\",\"/readiness\","
+                 "\"/requests\",\"/version\",\"/livez\",\"/readyz\",\"/healthz\"],"
+                 "\"post\":[\"/caches/purge\",\"/log-level?level=debug\"]}\n");
 }
 
 /* ---- web pages of others ---- */
@@ -116,11 +113,9 @@ pe_outcome pe_page_log_level(pe_request *request, pe_problem *why)
 /* ---- health ---- */
 
 /* Also of /healthz: the process runs and answers. */
-pe_outcome pe_page_livez(pe_request *request, pe_problem *why)
+pe_outcome pe_page_livez(pe_request *request, pe_problem *why PE_UNUSED)
 {
-    pe_buffer content = {0};
-    pe_buffer_str(&content, "{\"status\":\"ok\"}\n");
-    return pe_reply_json(request, PE_OK, &content, "no-store", why);
+    return pe_reply_constant(request, "{\"status\":\"ok\"}\n");
 }
 
 pe_outcome pe_page_readyz(pe_request *request, pe_problem *why)
