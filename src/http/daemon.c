@@ -23,7 +23,6 @@
 #include "http/connection/drain.h"
 #include "http/connection/tls.h"
 #include "http/flow.h"
-#include "http/reply/etag.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/request/body.h"

@@ -12,7 +12,6 @@
 #include "files/stored.h"
 #include "fuzz/targets.h"
 #include "http/answer/representation.h"
-#include "http/reply/etag.h"
 #include "http/request/request.h"
 #include "http/routes.h"
 #include "plan/price.h"

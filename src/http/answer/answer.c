@@ -8,7 +8,6 @@
 #include "http/answer/coder.h"
 #include "http/answer/representation.h"
 #include "http/answer/response_cache.h"
-#include "http/reply/etag.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/request/body.h"

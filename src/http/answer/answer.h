@@ -3,7 +3,7 @@
 #ifndef PE_HTTP_ANSWER_ANSWER_H
 #define PE_HTTP_ANSWER_ANSWER_H
 
-#include "http/request/accept_encoding.h"
+#include "http/request/wanted.h"
 #include "http/request/request.h"
 #include "http/request/service.h"
 

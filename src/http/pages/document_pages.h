@@ -4,7 +4,7 @@
 #define PE_HTTP_PAGES_DOCUMENT_PAGES_H
 
 #include "base/status.h"
-#include "http/reply/etag.h"
+#include "http/reply/header_fields.h"
 #include "http/request/request.h"
 
 /** A document as it goes out in one coding. explorer_data.S writes such structures, too. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "http/pages/pages.h"
-#include "http/reply/etag.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "packs/pack.h"

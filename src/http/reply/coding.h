@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/status.h"
-#include "http/request/accept_encoding.h"
+#include "http/request/wanted.h"
 
 /** "gzip"; NULL for identity. */
 const char *pe_coding_name(pe_coding coding);

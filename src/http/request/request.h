@@ -14,9 +14,8 @@
 #include "base/status.h"
 #include "base/yield.h"
 #include "http/connection/watchdog.h"
-#include "http/request/accept_encoding.h"
-#include "http/request/range.h"
 #include "http/request/service.h"
+#include "http/request/wanted.h"
 #include "http/workers/pool.h"
 #include "plan/price.h"
 
