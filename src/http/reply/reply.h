@@ -14,7 +14,7 @@ struct pe_cache_entry;
  * runs out the reply is empty, and pe_reply_send closes the connection.
  */
 
-/** The problem as application/problem+json. http/flow.c alone calls it: whoever has a problem
+/** The problem as application/problem+json. http/daemon.c alone calls it: whoever has a problem
  * returns its status with it. */
 void pe_reply_problem(pe_request *request, const pe_problem *problem);
 

@@ -95,7 +95,7 @@ typedef struct pe_reply {
 typedef enum pe_stage { PE_STAGE_NEW, PE_STAGE_BODY, PE_STAGE_WORKING, PE_STAGE_ANSWERED } pe_stage;
 
 /** How far a step has brought a request: one of these, or the status of its problem, of which
- * http/flow.c makes the reply. */
+ * http/daemon.c makes the reply. */
 typedef pe_status pe_outcome;
 #define PE_CONTINUE PE_OK                         /* the next step goes on */
 #define PE_REPLIED  ((pe_outcome)PE_STATUSES)     /* the reply is decided */
@@ -221,7 +221,7 @@ const char *pe_request_id(pe_request *request);
 
 /**
  * Leave the request to a worker, which goes on with `step`. The caller returns the outcome at once.
- * http/flow.c hands the request over.
+ * http/daemon.c hands the request over.
  */
 pe_outcome pe_request_defer(pe_request *request, pe_job_kind kind, pe_step *step);
 
