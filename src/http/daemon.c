@@ -596,10 +596,8 @@ static void refuse(void *context)
 /* ---- the daemons ---- */
 
 /* What the library has to say is about single clients' mistakes. */
-static void log_library(void *context, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
-
-static void log_library(void *context PE_UNUSED, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void log_library(void *context PE_UNUSED,
+                                                              const char *format, va_list arguments)
 {
     char text[256];
     vsnprintf(text, sizeof text, format, arguments);

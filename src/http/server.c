@@ -261,7 +261,8 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
                              threads_or_cores(settings->threads) + OTHER_THREADS;
     PE_TRY(pe_reserve_make(computing, why));
     PE_TRY(pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why));
-    PE_TRY(pe_tally_make(pe_routes_numbers(), pe_route_template, &service->tally, why));
+    service->name_route = pe_route_template;
+    PE_TRY(pe_tally_make(pe_routes_numbers(), &service->tally, why));
     PE_TRY(pe_response_cache_make(stored, &service->responses, why));
     PE_TRY(pe_clients_make((size_t)settings->clients_max, &service->clients, why));
     pe_budget_set((size_t)settings->memory_max, evict, service);

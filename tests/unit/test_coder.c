@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "encodings/registry.h"
-#include "http/answer/coder.h"
+#include "http/reply/coding.h"
 #include "support/encode.h"
 #include "support/fake.h"
 #include "support/render.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "http/answer/coder.h"
+#include "http/reply/coding.h"
 #include "http/answer/representation.h"
 #include "http/answer/response_cache.h"
 #include "http/reply/reply.h"

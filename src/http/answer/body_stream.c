@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/answer/answer.h"
-#include "http/answer/coder.h"
+#include "http/reply/coding.h"
 #include "http/answer/pace.h"
 #include "http/answer/representation.h"
 #include "http/reply/reply.h"

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "encodings/registry.h"
 #include "formats/negotiate.h"
-#include "http/answer/coder.h"
+#include "http/reply/coding.h"
 #include "http/answer/pace.h"
 #include "plan/price.h"
 

@@ -24,7 +24,7 @@ typedef struct pe_representation {
     pe_stream *stream;     /* of the bytes, from the first on; NULL: used, made again when needed */
     bool planned;          /* the plan was made, whatever is refused then */
     uint64_t work;         /* what they cost, in units (plan/price.h) */
-    bool in_pieces;        /* coded as a stream of pieces (coder.h), not as a whole */
+    bool in_pieces;        /* coded as a stream of pieces (reply/coding.h), not as a whole */
     uint64_t length_max;   /* of the bytes */
     uint64_t length_usual; /* about as many as there will be */
     uint64_t length;       /* UINT64_MAX when it is not known beforehand */

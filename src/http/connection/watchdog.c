@@ -307,7 +307,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
 {
     watch->socket = socket;
     watch->left = watch->dropped = watch->unheard = false;
-    watch->nominated = watch->replying = 0;
+    watch->replying = 0;
     watch->judged = 0;
     atomic_store(&watch->state, 0);
     (void)pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
@@ -331,8 +331,10 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
         watchdog->first = watch->next;
     if (watch->next != NULL)
         watch->next->previous = watch->previous;
-    if (watch->nominated > 0)
-        watchdog->silent[watch->place].of[watch->nominated - 1].watch = NULL;
+    nominees *silent = &watchdog->silent[watch->place];
+    for (size_t i = 0; i < silent->n; i++)
+        if (silent->of[i].watch == watch)
+            silent->of[i].watch = NULL;
     if (watch->replying > 0)
         watchdog->late[watch->replying - 1].watch = NULL;
     watchdog->dropped[watch->place] -= watch->dropped;
@@ -433,8 +435,6 @@ static void nominate_all(pe_watchdog *watchdog, pe_place place)
         if (watch->place == place && one.rank > 0 && until < NEVER && !watch->dropped)
             nominate(silent, &one);
     }
-    for (unsigned i = 0; i < silent->n; i++)
-        silent->of[i].watch->nominated = i + 1;
 }
 
 /* NULL when none is left who has been silent since. Called with the lock held. */
@@ -442,10 +442,7 @@ static pe_watch *next_nominee(nominees *silent)
 {
     while (silent->n > 0) {
         const nominee *next = &silent->of[--silent->n];
-        if (next->watch == NULL)
-            continue;
-        next->watch->nominated = 0;
-        if (atomic_load(&next->watch->state) == next->state)
+        if (next->watch != NULL && atomic_load(&next->watch->state) == next->state)
             return next->watch;
     }
     return NULL;

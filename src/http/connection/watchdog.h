@@ -59,7 +59,6 @@ typedef struct pe_watch {
     bool left;          /* the watchdog's: the client had ended its side when last seen */
     bool dropped;       /* the watchdog's: to make room for another */
     bool unheard;       /* the watchdog's: late before there was a whole header */
-    unsigned nominated; /* the watchdog's: 1 + its place among those to be dropped, or 0 */
     unsigned replying;  /* the watchdog's: 1 + its place among those that are sent a 408, or 0 */
     char label[PE_REQUEST_LABEL_BYTES]; /* the watchdog's */
     atomic_int_fast64_t

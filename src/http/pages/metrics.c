@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "exact/wave.h"
 #include "formats/negotiate.h"
-#include "http/answer/coder.h"
+#include "http/reply/coding.h"
 #include "http/answer/response_cache.h"
 #include "http/pages/document_pages.h"
 #include "http/pages/pages.h"
@@ -193,10 +193,11 @@ static void write_series(void *context, const pe_tally_sum *sum)
     const series_reading *reading = context;
     const scrape *from = reading->from;
     const metric_row *row = reading->row;
-    char labels[256];
+    char labels[256], route[96];
+    from->service->name_route(sum->route, route, sizeof route);
     snprintf(labels, sizeof labels,
              "http_request_method=\"%s\",http_route=\"%s\",http_response_status_code=\"%u\"",
-             known->name != NULL ? known->name : "_OTHER", sum->route, sum->status);
+             known->name != NULL ? known->name : "_OTHER", route, sum->status);
     if (row->type == METRIC_HISTOGRAM) {
         histogram(from, row, labels, sum->bucket, sum->nanoseconds);
     } else {

@@ -124,15 +124,14 @@ static size_t limits_of(pe_request *request, bool work, limit out[LIMITS])
     const int64_t by_address = work ? settings->address_work_rate : settings->address_rate;
     const pe_key *key = request->client.key;
     const uint64_t by_key = key == NULL ? 0 : work ? key->work_rate : key->rate;
+    const uint64_t rates[LIMITS] = {by_key, (uint64_t)by_address};
     size_t n = 0;
-    if (by_key > 0) {
-        pe_client *client = request->client.keyed;
-        out[n++] = (limit){work ? &client->work : &client->requests, {by_key, window}, true};
-    }
-    if (by_address > 0) {
-        pe_client *client = pe_admission_address(request);
-        out[n++] = (limit){
-            work ? &client->work : &client->requests, {(uint64_t)by_address, window}, false};
+    for (size_t i = 0; i < LIMITS; i++) {
+        if (rates[i] == 0)
+            continue;
+        pe_client *client = i == 0 ? request->client.keyed : pe_admission_address(request);
+        out[n++] =
+            (limit){work ? &client->work : &client->requests, {rates[i], window}, .keyed = i == 0};
     }
     return n;
 }

@@ -86,7 +86,8 @@ typedef struct pe_service {
     atomic_bool guarded; /* there are keys or rates */
     pe_sandbox sandbox;
     pe_counters counters;
-    struct pe_tally *tally; /* of requests that have ended */
+    struct pe_tally *tally;                                      /* of requests that have ended */
+    void (*name_route)(unsigned number, char *out, size_t room); /* pe_route_template */
     pe_process process;
     atomic_uint_fast64_t edition; /* of what answers depend on beside the request; counts reloads */
     atomic_bool warming, draining;

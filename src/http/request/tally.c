@@ -36,7 +36,6 @@ struct pe_tally {
         char apart[128 - sizeof(atomic_uint_fast64_t)];
     } thread[CELLS];
     unsigned routes;
-    pe_tally_namer *namer;
     _Atomic(series *) series[]; /* by route, method, status; NULL: nothing counted */
 };
 
@@ -62,13 +61,12 @@ static size_t slots(unsigned routes)
     return (size_t)routes * METHODS * STATUSES;
 }
 
-pe_status pe_tally_make(unsigned routes, pe_tally_namer *namer, pe_tally **out, pe_problem *why)
+pe_status pe_tally_make(unsigned routes, pe_tally **out, pe_problem *why)
 {
     *out = calloc(1, sizeof **out + slots(routes) * sizeof(*out)->series[0]);
     if (*out == NULL)
         return pe_fail_memory(why);
     (*out)->routes = routes;
-    (*out)->namer = namer;
     return PE_OK;
 }
 
@@ -133,9 +131,9 @@ void pe_tally_each(const pe_tally *tally, void (*visit)(void *context, const pe_
         const series *all = atomic_load_explicit(&tally->series[i], memory_order_acquire);
         if (all == NULL)
             continue;
-        pe_tally_sum sum = {.method = (pe_method)(i / STATUSES % METHODS),
+        pe_tally_sum sum = {.route = (unsigned)(i / STATUSES / METHODS),
+                            .method = (pe_method)(i / STATUSES % METHODS),
                             .status = statuses[i % STATUSES]};
-        tally->namer((unsigned)(i / STATUSES / METHODS), sum.route, sizeof sum.route);
         for (size_t n = 0; n < CELLS; n++) {
             const cell *one = &all->cell[n];
             for (size_t b = 0; b < PE_LEN(sum.bucket); b++)

@@ -16,12 +16,9 @@
  */
 typedef struct pe_tally pe_tally;
 
-/** The name of a route of that number, its path's template. */
-typedef void pe_tally_namer(unsigned route, char *out, size_t room);
-
 /** What a series has counted, of all threads together. */
 typedef struct pe_tally_sum {
-    char route[96]; /* its name */
+    unsigned route; /* its number */
     pe_method method;
     unsigned status; /* 0: no reply */
     uint64_t bucket[PE_HISTOGRAM_BOUNDS + 1], nanoseconds;
@@ -29,8 +26,7 @@ typedef struct pe_tally_sum {
 } pe_tally_sum;
 
 /** Routes are numbered from 0 up to `routes`. */
-pe_status pe_tally_make(unsigned routes, pe_tally_namer *namer, pe_tally **out,
-                        pe_problem *why) PE_MUST_CHECK;
+pe_status pe_tally_make(unsigned routes, pe_tally **out, pe_problem *why) PE_MUST_CHECK;
 /** Accepts NULL. */
 void pe_tally_free(pe_tally *tally);
 
