@@ -77,68 +77,6 @@ static size_t code_zstd(const char *data, size_t bytes, char *out, size_t room)
     return waits == 0 && at == bytes ? to.pos : 0;
 }
 
-/*
- * work: units for eight bytes. Measured beside the unit, an element of a plain table with its text
- * (9 ns): nanoseconds for a byte of float16 to float64 as JSON and CSV, and of base64.
- *
- *                   gzip        zstd
- *     whole         17 to 26    6 to 14
- *     stream, text  9 to 14     6 to 12
- *     base64        26          5
- *
- * Integers and rows that repeat each other take less, down to a tenth.
- */
-static const struct {
-    const char *name;
-    code *code;
-    uint64_t work[PE_CODING_WAYS];
-} codings[PE_CODINGS] = {
-    [PE_CODING_IDENTITY] = {NULL, NULL, {0}},
-    [PE_CODING_GZIP] = {"gzip", code_gzip, {18, 9, 20}},
-    [PE_CODING_ZSTD] = {"zstd", code_zstd, {8, 7, 4}},
-};
-
-const char *pe_coding_name(pe_coding coding)
-{
-    return codings[coding].name;
-}
-
-const char *pe_coding_maker(pe_coding coding)
-{
-    return coding == PE_CODING_GZIP   ? zlibVersion()
-           : coding == PE_CODING_ZSTD ? ZSTD_versionString()
-                                      : "";
-}
-
-uint64_t pe_coding_work(pe_coding coding, pe_coding_way way, uint64_t bytes)
-{
-    return pe_price_times(bytes, codings[coding].work[way]) / 8;
-}
-
-size_t pe_coding_room(size_t bytes)
-{
-    return bytes - bytes / 5;
-}
-
-pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, pe_buffer *out,
-                          pe_problem *why)
-{
-    if (coding == PE_CODING_IDENTITY || bytes < BYTES_MIN)
-        return PE_OK;
-    const size_t room = pe_coding_room(bytes);
-    char *coded = malloc(room);
-    if (coded == NULL)
-        return pe_fail_memory(why);
-    const size_t used = codings[coding].code(data, bytes, coded, room);
-    if (used == 0) {
-        free(coded);
-        return PE_OK;
-    }
-    *out = (pe_buffer){.data = coded, .bytes = used, .capacity = room};
-    pe_buffer_fit(out);
-    return PE_OK;
-}
-
 /* ---- a stream, piece by piece ---- */
 
 /*
@@ -186,7 +124,7 @@ typedef struct bench {
 } bench;
 
 struct pe_coder {
-    const struct coder_ops *ops;
+    pe_coding coding;
     pe_stream *stream;
     uint64_t left;     /* of the stream to be read; UINT64_MAX: all */
     uint64_t taken;    /* of it */
@@ -200,11 +138,6 @@ struct pe_coder {
  * fails, which it does for want of memory. */
 typedef bool code_piece(pe_coder *coder, bench *at, size_t bytes, char *out, size_t room,
                         size_t *used);
-
-typedef struct coder_ops {
-    size_t piece;
-    code_piece *code;
-} coder_ops;
 
 /* ---- what threads keep ---- */
 
@@ -326,19 +259,80 @@ static bool piece_zstd(pe_coder *coder, bench *at, size_t bytes, char *out, size
     return !ZSTD_isError(left) && to.pos < room;
 }
 
-static const coder_ops all_ops[PE_CODINGS] = {
-    [PE_CODING_GZIP] = {GZIP_PIECE, piece_gzip},
-    [PE_CODING_ZSTD] = {ZSTD_PIECE, piece_zstd},
+/* ---- the codings ---- */
+
+/*
+ * work: units for eight bytes. Measured beside the unit, an element of a plain table with its text
+ * (9 ns): nanoseconds for a byte of float16 to float64 as JSON and CSV, and of base64.
+ *
+ *                   gzip        zstd
+ *     whole         17 to 26    6 to 14
+ *     stream, text  9 to 14     6 to 12
+ *     base64        26          5
+ *
+ * Integers and rows that repeat each other take less, down to a tenth.
+ */
+static const struct {
+    const char *name;
+    code *code;
+    uint64_t work[PE_CODING_WAYS];
+    size_t piece;
+    code_piece *code_piece;
+} codings[PE_CODINGS] = {
+    [PE_CODING_IDENTITY] = {.name = NULL},
+    [PE_CODING_GZIP] = {"gzip", code_gzip, {18, 9, 20}, GZIP_PIECE, piece_gzip},
+    [PE_CODING_ZSTD] = {"zstd", code_zstd, {8, 7, 4}, ZSTD_PIECE, piece_zstd},
 };
 
-/* ---- any ---- */
+const char *pe_coding_name(pe_coding coding)
+{
+    return codings[coding].name;
+}
+
+const char *pe_coding_maker(pe_coding coding)
+{
+    return coding == PE_CODING_GZIP   ? zlibVersion()
+           : coding == PE_CODING_ZSTD ? ZSTD_versionString()
+                                      : "";
+}
+
+uint64_t pe_coding_work(pe_coding coding, pe_coding_way way, uint64_t bytes)
+{
+    return pe_price_times(bytes, codings[coding].work[way]) / 8;
+}
+
+size_t pe_coding_room(size_t bytes)
+{
+    return bytes - bytes / 5;
+}
+
+pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, pe_buffer *out,
+                          pe_problem *why)
+{
+    if (coding == PE_CODING_IDENTITY || bytes < BYTES_MIN)
+        return PE_OK;
+    const size_t room = pe_coding_room(bytes);
+    char *coded = malloc(room);
+    if (coded == NULL)
+        return pe_fail_memory(why);
+    const size_t used = codings[coding].code(data, bytes, coded, room);
+    if (used == 0) {
+        free(coded);
+        return PE_OK;
+    }
+    *out = (pe_buffer){.data = coded, .bytes = used, .capacity = room};
+    pe_buffer_fit(out);
+    return PE_OK;
+}
+
+/* ---- a coder ---- */
 
 pe_status pe_coder_make(pe_coding coding, pe_stream *stream, pe_coder **out, pe_problem *why)
 {
     pe_coder *coder = calloc(1, sizeof *coder);
     if (coder == NULL)
         return pe_fail_memory(why);
-    coder->ops = &all_ops[coding];
+    coder->coding = coding;
     coder->stream = stream;
     coder->equal_pieces = pe_stream_facts_of(stream)->expensive;
     coder->left = UINT64_MAX;
@@ -364,9 +358,9 @@ void pe_coder_free(pe_coder *coder)
 static pe_status read_piece(pe_coder *coder, char *input, size_t *have, pe_problem *why)
 {
     *have = 0;
-    while (*have < coder->ops->piece && !coder->last) {
+    while (*have < codings[coder->coding].piece && !coder->last) {
         size_t got = 0;
-        const size_t left = coder->ops->piece - *have;
+        const size_t left = codings[coder->coding].piece - *have;
         const size_t block = pe_size_min(pe_stream_facts_of(coder->stream)->room, ROOM_BYTES);
         const size_t some = coder->equal_pieces || left > block ? left : block;
         const size_t wanted = coder->left < some ? (size_t)coder->left : some;
@@ -390,8 +384,8 @@ pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *
         return pe_fail_memory(why);
     for (int n = 0; !coder->ended && made < ENOUGH_BYTES && (made == 0 || n < PIECES_MAX); n++) {
         pe_status status = read_piece(coder, at->input, &have, why);
-        if (status == PE_OK &&
-            !coder->ops->code(coder, at, have, at->output + made, OUTPUT_BYTES - made, &used))
+        if (status == PE_OK && !codings[coder->coding].code_piece(
+                                   coder, at, have, at->output + made, OUTPUT_BYTES - made, &used))
             status = pe_fail_memory(why);
         PE_TRY(status);
         made += used;
