@@ -78,33 +78,27 @@ static bool pairs_fit_plan(pe_expect *expect)
     return plan->n_tensors == 1 && plan->tensors[0].unit >= g->cos_n + g->sin_n;
 }
 
-static pe_status make_row(pe_expect *expect, size_t width, pe_problem *why)
+/* Room for rows of so many numbers, for a block of pairs, and for what the plan fills. */
+static pe_status make_room(pe_expect *expect, size_t width, size_t pairs, size_t filled,
+                           pe_problem *why)
 {
-    double *numbers = calloc(5 * width, sizeof *numbers);
+    const size_t block = PE_EXPECT_BLOCK * pairs;
+    double *numbers = calloc(7 * width + 2 * block + filled, sizeof *numbers);
     size_t *partner = calloc(width, sizeof *partner);
     expect->row = (pe_expected_row){.value = numbers, .partner = partner};
-    expect->taken = malloc(2 * width * sizeof *expect->taken);
-    if (numbers == NULL || partner == NULL || expect->taken == NULL)
+    if (numbers == NULL || partner == NULL)
         return pe_fail_memory(why);
     expect->row.exact_error = numbers + width;
     expect->row.float32_error = numbers + 2 * width;
     expect->row.radius = numbers + 3 * width;
     expect->row.radius_error = numbers + 4 * width;
+    expect->taken = numbers + 5 * width;
+    expect->cosines = numbers + 7 * width;
+    expect->sines = expect->cosines + block;
+    expect->filled = expect->sines + block;
     for (size_t c = 0; c < width; c++)
         partner[c] = c;
     return PE_OK;
-}
-
-static pe_status make_pairs(pe_expect *expect, pe_problem *why)
-{
-    const size_t pairs = expect->geometry.pairs;
-    const size_t unit = (expect->two_tensors ? 2 : 1) * expect->plan->tensors[0].unit;
-    expect->cosines = calloc(PE_EXPECT_BLOCK * pairs, sizeof(double));
-    expect->sines = calloc(PE_EXPECT_BLOCK * pairs, sizeof(double));
-    expect->filled = malloc(PE_EXPECT_BLOCK * unit * sizeof(double));
-    if (expect->cosines == NULL || expect->sines == NULL || expect->filled == NULL)
-        return pe_fail_memory(why);
-    return make_row(expect, expect->view->width, why);
 }
 
 /* What the waves of the values are multiplied by. */
@@ -171,6 +165,19 @@ static void recompute_block(pe_expect *expect)
         }
 }
 
+/* Rows [first, first + rows) of a plan: cosines, and where *sines is all sines, or those of the first
+ * row. An exchanged layout counts its columns the other way round; both counts are the same. */
+static pe_status make_waves(const pe_expect *expect, const pe_plan *plan, size_t first, size_t rows,
+                            double *cosines, double **sines, pe_problem *why)
+{
+    pe_region region = pe_plan_units(plan, 0, first, rows);
+    *sines =
+        cosines + (expect->two_tensors ? rows * plan->tensors[0].unit : expect->geometry.cos_n);
+    PE_TRY(pe_plan_make_region(plan, &region, cosines, why));
+    region.tensor = 1;
+    return expect->two_tensors ? pe_plan_make_region(plan, &region, *sines, why) : PE_OK;
+}
+
 /* The tokens of the first block: most guesses are refuted by one. */
 #define FIRST_BLOCK 2
 
@@ -179,25 +186,15 @@ static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
     const size_t block = expect->n_tokens > 0 ? PE_EXPECT_BLOCK : FIRST_BLOCK;
     const size_t first = token - token % block;
     const size_t left = expect->view->tokens - first;
-    const size_t rows = left < block ? left : block;
-    const pe_plan *plan = expect->plan;
-    const pe_geometry *g = &expect->geometry;
-    double *cosines = expect->filled;
-    /* an exchanged layout counts its columns the other way round; both counts are the same */
-    double *sines = cosines + (expect->two_tensors ? rows * plan->tensors[0].unit : g->cos_n);
-    pe_region region = pe_plan_units(plan, 0, first, rows);
-    pe_status status = pe_plan_make_region(plan, &region, cosines, why);
-    region.tensor = 1;
-    if (status == PE_OK && expect->two_tensors)
-        status = pe_plan_make_region(plan, &region, sines, why);
-    if (status != PE_OK)
-        return status;
+    const double gain = gain_of(expect);
+    double *sines;
     expect->first_token = first;
-    expect->n_tokens = rows;
-    const double times[2] = {gain_of(expect) * pe_guess_cosine_sign(expect->guess),
-                             gain_of(expect) * pe_guess_sine_sign(expect->guess)};
-    take_block(expect, cosines, g->cos_n, times[0], expect->cosines);
-    take_block(expect, sines, g->sin_n, times[1], expect->sines);
+    expect->n_tokens = left < block ? left : block;
+    PE_TRY(make_waves(expect, expect->plan, first, expect->n_tokens, expect->filled, &sines, why));
+    take_block(expect, expect->filled, expect->geometry.cos_n,
+               gain * pe_guess_cosine_sign(expect->guess), expect->cosines);
+    take_block(expect, sines, expect->geometry.sin_n, gain * pe_guess_sine_sign(expect->guess),
+               expect->sines);
     if (is_recomputed(expect))
         recompute_block(expect);
     return PE_OK;
@@ -311,61 +308,28 @@ static void vector_row(const pe_expect *expect, const double *cosines, const dou
     }
 }
 
-static pe_status pair_row(pe_expect *expect, size_t row, pe_problem *why)
-{
-    const pe_upload_view *view = expect->view;
-    const size_t token = pe_upload_view_token(view, row);
-    if (token < expect->first_token || token >= expect->first_token + expect->n_tokens) {
-        PE_TRY(fill_block(expect, token, why));
-    }
-    const size_t at = (token - expect->first_token) * expect->geometry.pairs;
-    const double position = pe_upload_view_position(view, &expect->positions, token);
-    double *inputs = expect->taken + view->width;
-    if (view->rotated)
-        pe_upload_view_take(view, true, row, inputs);
-    if (view->rotated)
-        vector_row(expect, expect->cosines + at, expect->sines + at, position, inputs);
-    else
-        table_row(expect, expect->cosines + at, expect->sines + at, position);
-    return PE_OK;
-}
-
 /* ---- life ---- */
 
-static pe_status plan_values(pe_expect *expect, pe_values *values, pe_problem *why)
-{
-    pe_value *positions = pe_values_find(values, "positions");
-    expect->fits =
-        positions == NULL ||
-        pe_guess_map_positions(&positions->positions, &expect->guess->distortion.positions);
-    if (!expect->fits)
-        return PE_OK;
-    expect->plan = calloc(1, sizeof *expect->plan);
-    if (expect->plan == NULL)
-        return pe_fail_memory(why);
-    const pe_status status = pe_guess_plan(expect->guess, values, expect->plan, why);
-    if (status != PE_OK || positions == NULL)
-        return status;
-    return pe_positions_share(&positions->positions, &expect->positions, why);
-}
-
+/* Plan the guess's values. What is refused has no table. */
 static pe_status plan_guess(pe_expect *expect, size_t numerics, pe_problem *why)
 {
     pe_values values;
     PE_TRY(copy_values(expect, numerics, &values, why));
-    pe_status status = plan_values(expect, &values, why);
+    pe_value *positions = pe_values_find(&values, "positions");
+    pe_status status = PE_OK;
+    expect->fits =
+        positions == NULL ||
+        pe_guess_map_positions(&positions->positions, &expect->guess->distortion.positions);
+    if (expect->fits) {
+        expect->plan = calloc(1, sizeof *expect->plan);
+        status = expect->plan == NULL ? pe_fail_memory(why)
+                                      : pe_guess_plan(expect->guess, &values, expect->plan, why);
+    }
+    if (expect->fits && status == PE_OK && positions != NULL)
+        status = pe_positions_share(&positions->positions, &expect->positions, why);
     pe_values_free(&values);
-    if (status == PE_OK || pe_status_is_ours(status))
-        return status;
-    expect->fits = false; /* refused: there is no table of these values */
-    return PE_OK;
-}
-
-/* Is it the cosines, or the sines, of a table of pairs? */
-static bool is_lone_wave(const pe_expect *expect)
-{
-    return strcmp(expect->view->claim->resource->name, "rope/table") == 0 &&
-           expect->view->layout == NULL;
+    expect->fits &= status == PE_OK;
+    return pe_status_is_ours(status) ? status : PE_OK;
 }
 
 static pe_status make(pe_expect *expect, size_t numerics, pe_problem *why)
@@ -379,16 +343,17 @@ static pe_status make(pe_expect *expect, size_t numerics, pe_problem *why)
     expect->fits = pairs ? pairs_fit_plan(expect) : pe_expect_plain_fits(expect);
     if (!expect->fits)
         return PE_OK;
-    const pe_status made = pairs ? make_pairs(expect, why) : pe_expect_plain_make(expect, why);
-    if (made != PE_OK || (pairs && !is_recomputed(expect)))
-        return made;
-    const pe_status probed = pe_expect_probe(expect, why);
-    return probed == PE_OK && !pairs ? make_row(expect, PE_PLAIN_ROW, why) : probed;
+    PE_TRY(pairs ? make_room(expect, expect->view->width, expect->geometry.pairs,
+                             PE_EXPECT_BLOCK * (expect->two_tensors ? 2U : 1U) *
+                                 expect->plan->tensors[0].unit,
+                             why)
+                 : make_room(expect, PE_PLAIN_ROW, 0, pe_expect_plain_room(expect), why));
+    return pairs && !is_recomputed(expect) ? PE_OK : pe_expect_probe(expect, why);
 }
 
 pe_status pe_expect_make(const pe_comparison *of, size_t numerics, pe_expect *out, pe_problem *why)
 {
-    *out = (pe_expect){.view = of->view, .guess = of->guess};
+    *out = (pe_expect){.view = of->view, .guess = of->guess, .known_of_all = nan("")};
     out->amplitude = gain_of(out);
     pe_yield_spend(MAKE_WORK);
     const pe_status status = make(out, numerics, why);
@@ -405,12 +370,8 @@ void pe_expect_free(pe_expect *expect)
     pe_positions_free(&expect->positions);
     free(expect->frequency);
     free(expect->per_position);
-    free(expect->cosines);
-    free(expect->sines);
-    free(expect->taken);
     free(expect->row.value);
     free(expect->row.partner);
-    free(expect->filled);
 }
 
 /* ---- frequencies and amplitude ---- */
@@ -426,14 +387,8 @@ static double distorted(const pe_guess *guess, size_t i, double w)
 static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_problem *why)
 {
     const pe_geometry *g = &expect->geometry;
-    const double *sines = row + (expect->two_tensors ? plan->tensors[0].unit : g->cos_n);
-    pe_region region = pe_plan_units(plan, 0, 0, 1);
-    pe_status status = pe_plan_make_region(plan, &region, row, why);
-    region.tensor = 1;
-    if (status == PE_OK && expect->two_tensors)
-        status = pe_plan_make_region(plan, &region, row + plan->tensors[0].unit, why);
-    if (status != PE_OK)
-        return status;
+    double *sines;
+    PE_TRY(make_waves(expect, plan, 0, 1, row, &sines, why));
     expect->frequency = calloc(3 * g->pairs, sizeof *expect->frequency);
     if (expect->frequency == NULL)
         return pe_fail_memory(why);
@@ -496,31 +451,28 @@ static pe_status set_position(pe_values *values, double position, pe_problem *wh
     return status;
 }
 
-static pe_status probe_values(pe_expect *expect, pe_values *values, pe_problem *why)
-{
-    pe_plan plan = {0};
-    pe_status status = set_position(values, PROBE, why);
-    if (status == PE_OK)
-        status = pe_guess_plan(expect->guess, values, &plan, why);
-    if (status == PE_OK) {
-        double *row = malloc(2 * plan.tensors[0].unit * sizeof *row);
-        status = row == NULL                    ? pe_fail_memory(why)
-                 : expect->view->layout != NULL ? read_probe(expect, &plan, row, why)
-                                                : read_columns(expect, &plan, row, why);
-        free(row);
-    }
-    pe_plan_free(&plan);
-    return status;
-}
-
 pe_status pe_expect_probe(pe_expect *expect, pe_problem *why)
 {
     pe_values values;
-    const bool pairs = expect->view->layout != NULL;
-    if (pairs ? expect->frequency != NULL : !is_lone_wave(expect) || expect->per_position != NULL)
+    pe_plan plan = {0};
+    const pe_upload_view *view = expect->view;
+    /* Of tables without pairs those that are cosines, or sines, alone. */
+    const bool waves =
+        view->layout != NULL || strcmp(view->claim->resource->name, "rope/table") == 0;
+    if (!waves || expect->frequency != NULL || expect->per_position != NULL)
         return PE_OK;
     PE_TRY(copy_values(expect, PE_NUMERICS_EXACT, &values, why));
-    pe_status status = probe_values(expect, &values, why);
+    pe_status status = set_position(&values, PROBE, why);
+    if (status == PE_OK)
+        status = pe_guess_plan(expect->guess, &values, &plan, why);
+    if (status == PE_OK) {
+        double *row = malloc(2 * plan.tensors[0].unit * sizeof *row);
+        status = row == NULL            ? pe_fail_memory(why)
+                 : view->layout != NULL ? read_probe(expect, &plan, row, why)
+                                        : read_columns(expect, &plan, row, why);
+        free(row);
+    }
+    pe_plan_free(&plan);
     pe_values_free(&values);
     return status;
 }
@@ -536,8 +488,22 @@ const double *pe_expect_got(pe_expect *expect, size_t row)
 
 pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out, pe_problem *why)
 {
+    const pe_upload_view *view = expect->view;
     *out = expect->row;
-    pe_guess_count(expect->guess, pe_upload_view_row_width(expect->view, row));
-    return expect->view->layout != NULL ? pair_row(expect, row, why)
-                                        : pe_expect_plain_row(expect, row, why);
+    pe_guess_count(expect->guess, pe_upload_view_row_width(view, row));
+    if (view->layout == NULL)
+        return pe_expect_plain_row(expect, row, why);
+    const size_t token = pe_upload_view_token(view, row);
+    if (token < expect->first_token || token >= expect->first_token + expect->n_tokens)
+        PE_TRY(fill_block(expect, token, why));
+    const size_t at = (token - expect->first_token) * expect->geometry.pairs;
+    const double position = pe_upload_view_position(view, &expect->positions, token);
+    double *inputs = expect->taken + view->width;
+    if (view->rotated) {
+        pe_upload_view_take(view, true, row, inputs);
+        vector_row(expect, expect->cosines + at, expect->sines + at, position, inputs);
+    } else {
+        table_row(expect, expect->cosines + at, expect->sines + at, position);
+    }
+    return PE_OK;
 }

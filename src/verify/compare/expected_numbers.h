@@ -34,9 +34,9 @@ typedef struct pe_expect {
     double *per_position;         /* [columns] of cosines or sines alone (allowance.h); or NULL */
     size_t columns;               /* of per_position */
     double amplitude;             /* the gain before that */
+    pe_expected_row row;          /* [width] each; row.value owns these three, too: */
     double *cosines, *sines;      /* [PE_EXPECT_BLOCK][pairs] */
-    pe_expected_row row;          /* [width] each */
-    void *filled;                 /* a block as the plan fills it */
+    double *filled;               /* a block as the plan fills it */
     double *taken;                /* [2][width]: a row of the upload, and of its inputs */
     size_t first_token, n_tokens; /* that cosines and sines hold */
     double known_of_all;          /* plain numbers: what allowance.h keeps */
@@ -68,8 +68,8 @@ pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out,
  * for one of each. */
 bool pe_expect_plain_fits(pe_expect *expect);
 
-/** Room for what the plan fills.   Errors  OVERLOADED (memory). */
-pe_status pe_expect_plain_make(pe_expect *expect, pe_problem *why) PE_MUST_CHECK;
+/** How many numbers the plan fills at a time, at most. */
+size_t pe_expect_plain_room(const pe_expect *expect);
 
 /** Fill expect->row with PE_PLAIN_ROW elements, or those that are left. */
 pe_status pe_expect_plain_row(pe_expect *expect, size_t row, pe_problem *why) PE_MUST_CHECK;

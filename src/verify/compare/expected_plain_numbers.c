@@ -32,15 +32,13 @@ bool pe_expect_plain_fits(pe_expect *expect)
     return true;
 }
 
-pe_status pe_expect_plain_make(pe_expect *expect, pe_problem *why)
+size_t pe_expect_plain_room(const pe_expect *expect)
 {
     size_t unit = PE_PLAIN_ROW;
-    expect->known_of_all = nan("");
     for (size_t t = 0; t < expect->plan->n_tensors; t++)
         if (expect->plan->tensors[t].unit > unit)
             unit = expect->plan->tensors[t].unit;
-    expect->filled = malloc(unit * sizeof(double));
-    return expect->filled == NULL ? pe_fail_memory(why) : PE_OK;
+    return unit;
 }
 
 /* Elements [first, first + n) of a tensor of the plan. */
