@@ -18,12 +18,6 @@ typedef struct place {
     size_t row, column;
 } place;
 
-/* Columns of numbers that were not sent stand before or behind the others. */
-static size_t first_sent(const pe_upload_view *view)
-{
-    return view->unsent_at == 0 ? view->unsent_n : 0;
-}
-
 /* Does a tensor have rows? Then a list beside it has a number for each. */
 static bool has_rows(const pe_upload_view *view)
 {
@@ -36,8 +30,9 @@ static bool has_rows(const pe_upload_view *view)
 static place place_of(const pe_totals *totals, const pe_measure_row *r, size_t column)
 {
     pe_bad at = {0};
-    if (r->view->layout != NULL)
-        return (place){totals->done + r->row, column - first_sent(r->view)};
+    if (r->view->layout != NULL) /* columns that were not sent stand before or behind the others */
+        return (place){totals->done + r->row,
+                       column - (r->view->unsent_at == 0 ? r->view->unsent_n : 0)};
     pe_upload_view_index(r->view, r->row, column, &at);
     if (at.ndim == 1 && has_rows(r->view))
         return (place){totals->done + at.index[0], 0};
@@ -72,22 +67,6 @@ static size_t leading_units(const pe_upload_view *view)
     return shape->ndim == 0 ? 1 : shape->dim[0];
 }
 
-/* ---- a pair ---- */
-
-/* Does the column belong to a pair, and to which? */
-static bool has_pair(const pe_geometry *g, size_t column, size_t *out)
-{
-    for (size_t i = 0; i < g->pairs; i++) {
-        const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
-        if ((i < g->cos_n && (column == c || column == c + g->copy)) ||
-            (i < g->sin_n && (column == s || column == s + g->copy))) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static double position_of(const pe_expect *expect, const pe_measure_row *r)
 {
     return pe_upload_view_position(r->view, &expect->positions,
@@ -104,7 +83,7 @@ static void take_steps(const pe_expect *expect, const pe_measure_row *r, size_t 
     out->stored = pe_measure_stored(r, c, by);
     out->max_ulp = out->max_abs / pe_grain_ulp(r->grain, radius > fabs(x) ? radius : x);
     out->has_pair = r->view->layout != NULL && by == PE_BY_FLOAT32 &&
-                    has_pair(&expect->geometry, c, &out->pair);
+                    pe_geometry_has_pair(&expect->geometry, c, &out->pair);
     if (!out->has_pair)
         return;
     out->position = position_of(expect, r);
@@ -158,18 +137,14 @@ static void add_allowed(pe_totals *totals, const pe_expect *expect, const pe_mea
 
 /* ---- the rule ---- */
 
-/* -inf is a number of a bias that masks. */
-static bool is_mask(const pe_measure_row *r, size_t c)
-{
-    return r->got[c] == -HUGE_VAL && strcmp(r->view->claim->resource->encoding, "alibi") == 0;
-}
-
 static void add_stray(pe_totals *totals, const pe_measure_row *r, size_t c)
 {
     pe_strays *out = &totals->strays;
     const place at = place_of(totals, r, c);
-    const bool none = out->elements++ == 0;
-    out->not_finite += !isfinite(r->got[c]) && !is_mask(r, c);
+    const bool none = out->elements++ == 0; /* so far */
+    const bool masks =
+        r->got[c] == -HUGE_VAL && strcmp(r->view->claim->resource->encoding, "alibi") == 0;
+    out->not_finite += !isfinite(r->got[c]) && !masks;
     out->zeros += r->got[c] == 0;
     out->rows += !totals->seen_rows[at.row];
     out->columns += !totals->seen_columns[at.column];
@@ -202,14 +177,7 @@ static void add_bad(pe_totals *totals, const pe_expect *expect, const pe_measure
     if (r->view->layout == NULL)
         return;
     out->position = position_of(expect, r);
-    out->has_pair = has_pair(&r->view->geometry, c, &out->pair);
-}
-
-/* Does float32 arithmetic tell nothing of column c, which is not exact? */
-static bool is_undecided(const pe_measure_row *r, size_t c, unsigned by)
-{
-    return r->want.radius[c] > 0 && r->want.float32_error[c] >= r->want.radius[c] &&
-           (by & PE_BY_EXACT) == 0;
+    out->has_pair = pe_geometry_has_pair(&r->view->geometry, c, &out->pair);
 }
 
 static void judge(pe_totals *totals, const pe_expect *expect, const pe_measure_row *r)
@@ -219,7 +187,9 @@ static void judge(pe_totals *totals, const pe_expect *expect, const pe_measure_r
     for (size_t c = 0; c < r->width; c++) {
         const unsigned by = pe_measure_explained_by(r, c);
         totals->by &= by;
-        totals->undecided += is_undecided(r, c, by);
+        /* Of what is not exact float32 arithmetic may tell nothing. */
+        totals->undecided += r->want.radius[c] > 0 && (by & PE_BY_EXACT) == 0 &&
+                             r->want.float32_error[c] >= r->want.radius[c];
         if ((by & loosest) != 0)
             continue;
         add_bad(totals, expect, r, c);
@@ -320,26 +290,20 @@ static void add_units(const pe_totals *totals, const pe_measure_row *r, pe_dista
     }
 }
 
-static void raise(const pe_difference *d, place at, const pe_measure_row *r, size_t c)
-{
-    float *cell =
-        &d->cell[at.row * d->down / d->rows * d->across + at.column * d->across / d->columns];
-    const double off = distance(r, c);
-    *cell = !isfinite(off) ? INFINITY : fmaxf(*cell, (float)off);
-}
-
 static void add_difference(const pe_totals *totals, const pe_measure_row *r, const pe_geometry *g)
 {
-    const pe_difference *out = &totals->difference;
-    for (size_t c = 0; c < r->width && r->view->layout == NULL; c++)
-        raise(out, place_of(totals, r, c), r, c);
-    for (size_t i = 0; i < g->pairs && r->view->layout != NULL; i++)
-        for (size_t copy = 0; copy <= g->copy; copy += g->copy + (g->copy == 0)) {
-            if (i < g->cos_n)
-                raise(out, (place){r->row, i}, r, g->cos_at + i * g->stride + copy);
-            if (i < g->sin_n)
-                raise(out, (place){r->row, i}, r, g->sin_at + i * g->stride + copy);
-        }
+    const pe_difference *d = &totals->difference;
+    for (size_t c = 0; c < r->width; c++) {
+        place at = {r->row, 0};
+        if (r->view->layout == NULL)
+            at = place_of(totals, r, c);
+        else if (!pe_geometry_has_pair(g, c, &at.column))
+            continue;
+        float *cell =
+            &d->cell[at.row * d->down / d->rows * d->across + at.column * d->across / d->columns];
+        const double off = distance(r, c);
+        *cell = !isfinite(off) ? INFINITY : fmaxf(*cell, (float)off);
+    }
 }
 
 /* From here on the row holds what is expected as the upload's type has it. */
@@ -438,38 +402,35 @@ void pe_totals_report(pe_totals *totals, unsigned loosest, pe_report *out)
 
 /* ---- life ---- */
 
-static void set_bands(size_t n, pe_distances *out)
-{
-    const size_t bands = n < PE_BANDS_MAX ? n : PE_BANDS_MAX;
-    for (size_t b = 0; b < bands; b++)
-        out->bands[b] = (pe_band){.first = (b * n + bands - 1) / bands,
-                                  .last = ((b + 1) * n + bands - 1) / bands - 1};
-    out->n_bands = bands;
-}
-
-static bool make_difference(const pe_upload_view *view, const pe_strays *extent, pe_difference *out)
-{
-    out->rows = extent->all_rows;
-    out->columns = view->layout != NULL ? view->geometry.pairs : extent->all_columns;
-    out->down = out->rows < PE_DIFFERENCE_CELLS ? out->rows : PE_DIFFERENCE_CELLS;
-    out->across = out->columns < PE_DIFFERENCE_CELLS ? out->columns : PE_DIFFERENCE_CELLS;
-    out->cell = calloc(out->down * out->across + 1, sizeof *out->cell);
-    return out->cell != NULL;
-}
-
 pe_status pe_totals_make(const pe_upload_view *view, size_t rows, bool draws, pe_totals *out,
                          pe_problem *why)
 {
     pe_strays *extent = &out->strays;
+    pe_difference *difference = &out->difference;
     *out = (pe_totals){.by = PE_BY_EXACT | PE_BY_FLOAT32, .farthest = -1};
     forget_allowed(out, view->claim);
     set_extent(view, rows, extent);
-    set_bands(view->layout != NULL ? view->geometry.pairs
-              : rows > 0           ? rows
-                                   : leading_units(view),
-              &out->distances);
+    const size_t units = view->layout != NULL ? view->geometry.pairs
+                         : rows > 0           ? rows
+                                              : leading_units(view);
+    const size_t bands = units < PE_BANDS_MAX ? units : PE_BANDS_MAX;
+    for (size_t b = 0; b < bands; b++)
+        out->distances.bands[b] = (pe_band){.first = (b * units + bands - 1) / bands,
+                                            .last = ((b + 1) * units + bands - 1) / bands - 1};
+    out->distances.n_bands = bands;
     out->seen_rows = calloc(extent->all_rows + extent->all_columns, sizeof(bool));
-    if (out->seen_rows == NULL || (draws && !make_difference(view, extent, &out->difference))) {
+    if (draws) {
+        const size_t down = extent->all_rows;
+        const size_t across = view->layout != NULL ? view->geometry.pairs : extent->all_columns;
+        *difference =
+            (pe_difference){.rows = down,
+                            .columns = across,
+                            .down = down < PE_DIFFERENCE_CELLS ? down : PE_DIFFERENCE_CELLS,
+                            .across = across < PE_DIFFERENCE_CELLS ? across : PE_DIFFERENCE_CELLS};
+        difference->cell =
+            calloc(difference->down * difference->across + 1, sizeof *difference->cell);
+    }
+    if (out->seen_rows == NULL || (draws && difference->cell == NULL)) {
         pe_totals_free(out);
         return pe_fail_memory(why);
     }

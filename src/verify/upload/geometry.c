@@ -132,3 +132,16 @@ void pe_geometry_exchange(pe_geometry *g)
     g->sin_at = at;
     g->sin_n = n;
 }
+
+bool pe_geometry_has_pair(const pe_geometry *g, size_t column, size_t *pair)
+{
+    for (unsigned k = 0; k < 4; k++) {
+        const size_t at = (k < 2 ? g->cos_at : g->sin_at) + k % 2 * g->copy;
+        if (column < at || (column - at) % g->stride != 0 ||
+            (column - at) / g->stride >= (k < 2 ? g->cos_n : g->sin_n))
+            continue;
+        *pair = (column - at) / g->stride;
+        return true;
+    }
+    return false;
+}

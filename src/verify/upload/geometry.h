@@ -35,6 +35,9 @@ const pe_pair_layout *pe_geometry_pair_layout(const pe_resource *resource);
 /** Of vectors that were rotated by these values. */
 void pe_geometry_of_vectors(const pe_values *values, pe_geometry *out);
 
+/** Does the column belong to a pair, and to which? */
+bool pe_geometry_has_pair(const pe_geometry *geometry, size_t column, size_t *pair);
+
 /** Cosines stand where sines belong, and the other way round. */
 void pe_geometry_exchange(pe_geometry *geometry);
 
