@@ -311,15 +311,9 @@ pe_status pe_allowance_of_run(const pe_guess *guess, const pe_plan *plan,
                               const pe_allowance_run *run, double *exact, double *float32,
                               pe_problem *why)
 {
-    static const double roundoff[PE_DTYPES] = {[PE_FLOAT32] = 0x1p-24,
-                                               [PE_FLOAT64] = 0x1p-53,
-                                               [PE_FLOAT16] = 0x1p-11,
-                                               [PE_BFLOAT16] = 0x1p-8};
     const char *name = plan->tensors[run->tensor].name;
     const struct family *family = find_family(guess->claim->resource, name);
-    const pe_grain *stored = guess->distortion.stored;
-    const double u =
-        stored != NULL ? ldexp(1, -stored->bits) : roundoff[guess->claim->uploads[0].array.dtype];
+    const double u = pe_guess_roundoff(guess);
     const double product = family == NULL || family->products ? 2 * (1 + u) * u : 0;
     const bool waves = strcmp(name, "scale") != 0;
     for (size_t e = 0; e < run->n; e++) {

@@ -282,9 +282,7 @@ static void vector_row(const pe_expect *expect, const double *cosines, const dou
 {
     const pe_geometry *g = &expect->geometry;
     const pe_expected_row *row = &expect->row;
-    const pe_grain *stored = expect->guess->distortion.stored;
-    const double u =
-        stored != NULL ? ldexp(1, -stored->bits) : pe_upload_view_roundoff(expect->view);
+    const double u = pe_guess_roundoff(expect->guess);
     for (size_t c = 0; c < g->width; c++)
         put(row, c, in[c], (allowed){0, 0});
     for (size_t i = 0; i < g->pairs; i++) {

@@ -103,8 +103,7 @@ static void take_ladder(const pe_expect *expect, run at, double *out)
 static void take_law(const pe_expect *expect, size_t first, size_t n, const pe_expected_row *out)
 {
     const pe_distortion *by = &expect->guess->distortion;
-    const bool whole = expect->view->claim->uploads[0].array.dtype == PE_INT32;
-    const double u = whole ? 0 : pe_upload_view_roundoff(expect->view);
+    const double u = pe_upload_view_roundoff(expect->view);
     for (size_t e = 0; e < n && by->law != NULL; e++) {
         double error = 0;
         const double x = by->law(by->law_context, first + e, out->value[e], &error);

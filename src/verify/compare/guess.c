@@ -114,6 +114,15 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
     return true;
 }
 
+double pe_guess_roundoff(const pe_guess *guess)
+{
+    const pe_dtype dtype = guess->claim->uploads[0].array.dtype;
+    const pe_grain *stored = guess->distortion.stored;
+    return dtype == PE_INT32
+               ? 0
+               : pe_power_of_two(-(stored != NULL ? stored : pe_grain_of_dtype(dtype))->bits);
+}
+
 double pe_guess_sine_sign(const pe_guess *guess)
 {
     return guess->distortion.negated ? -1 : 1;

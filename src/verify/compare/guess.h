@@ -114,6 +114,8 @@ static inline void pe_guess_count(const pe_guess *guess, size_t elements)
 /** The claim without any fault. */
 pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context, pe_guess *out,
                         pe_problem *why) PE_MUST_CHECK;
+/** Unit roundoff of the type that its elements were rounded to; 0 of integers. */
+double pe_guess_roundoff(const pe_guess *guess);
 /** What the waves of a pair are multiplied by: 1 or -1. */
 double pe_guess_cosine_sign(const pe_guess *guess);
 double pe_guess_sine_sign(const pe_guess *guess);

@@ -89,14 +89,6 @@ static bool are_asked(const pe_search *s)
                                        strcmp(s->view->claim->resource->encoding, "alibi") == 0);
 }
 
-static double roundoff_of(const pe_upload_view *view, const pe_guess *guess)
-{
-    const pe_grain *stored = guess->distortion.stored;
-    if (view->claim->uploads[0].array.dtype == PE_INT32)
-        return 0;
-    return stored != NULL ? ldexp(1, -stored->bits) : pe_upload_view_roundoff(view);
-}
-
 static double step_of(const pe_upload_view *view)
 {
     const pe_dtype dtype = view->claim->uploads[0].array.dtype;
@@ -115,7 +107,7 @@ static void with_numbers(pe_search *s, pe_guess *guess, pe_numbers_use *next)
                               .got = view->got,
                               .claimed = claimed,
                               .elements = view->elements,
-                              .roundoff = roundoff_of(view, guess),
+                              .roundoff = pe_guess_roundoff(guess),
                               .step = step_of(view),
                               .search = s,
                               .asked = are_asked(s),

@@ -10,36 +10,11 @@
 #include "plan/plan.h"
 #include "plan/price.h"
 #include "plan/resource.h"
+#include "verify/upload/grain.h"
 #include "verify/upload/upload.h"
 #include "verify/upload/upload_names.h"
 
 /* ---- numbers ---- */
-
-/* Vectors must be finite before they are rotated; in a table NaN and infinities are findings. */
-static pe_status check_inputs(const pe_claim *claim, pe_problem *why)
-{
-    const pe_array *array = &claim->inputs;
-    const size_t bytes = pe_dtype_bytes(array->dtype);
-    for (size_t e = 0; e < array->elements; e++)
-        if (!isfinite(pe_dtype_load(array->dtype, (const char *)array->data + e * bytes)))
-            return pe_fail(why, PE_INVALID_PARAMETER, "table/inputs",
-                           "element %zu of inputs is not a finite number", e);
-    return PE_OK;
-}
-
-static void to_doubles(const pe_array *array, size_t width, size_t stride, double *out)
-{
-    const size_t bytes = pe_dtype_bytes(array->dtype);
-    for (size_t e = 0; e < array->elements; e++)
-        out[e / width * stride + e % width] =
-            pe_dtype_load(array->dtype, (const char *)array->data + e * bytes);
-}
-
-static pe_status make_doubles(size_t n, double **out, pe_problem *why)
-{
-    *out = malloc((n == 0 ? 1 : n) * sizeof **out);
-    return *out == NULL ? pe_fail_memory(why) : PE_OK;
-}
 
 size_t pe_upload_view_tensor(const pe_upload_view *view, size_t at)
 {
@@ -49,25 +24,21 @@ size_t pe_upload_view_tensor(const pe_upload_view *view, size_t at)
     return t;
 }
 
-/* How many columns of a row are a tensor's. */
-static size_t columns_of(const pe_upload_view *view, size_t t)
+/* Where a column of a row stands: the element, in *tensor. */
+static size_t element_at(const pe_upload_view *view, size_t row, size_t column, size_t *tensor)
 {
-    return view->layout != NULL ? view->tensor_at[t + 1] - view->tensor_at[t] : view->width;
-}
-
-/* Where column c of a row stands: its tensor, and the tensor's element. */
-static const pe_array *place_of(const pe_upload_view *view, bool inputs, size_t row, size_t column,
-                                size_t *element)
-{
-    const size_t t = pe_upload_view_tensor(view, column);
-    *element = row * columns_of(view, t) + column - view->tensor_at[t];
-    return inputs ? &view->claim->inputs : &view->claim->uploads[t].array;
+    const size_t at = view->layout != NULL ? column : row * view->width + column;
+    const size_t t = *tensor = pe_upload_view_tensor(view, at);
+    const size_t above =
+        view->layout != NULL ? row * (view->tensor_at[t + 1] - view->tensor_at[t]) : 0;
+    return above + at - view->tensor_at[t];
 }
 
 double pe_upload_view_load(const pe_upload_view *view, bool inputs, size_t row, size_t column)
 {
-    size_t e;
-    const pe_array *array = place_of(view, inputs, row, column, &e);
+    size_t t;
+    const size_t e = element_at(view, row, column, &t);
+    const pe_array *array = inputs ? &view->claim->inputs : &view->claim->uploads[t].array;
     return pe_dtype_load(array->dtype,
                          (const char *)array->data + e * pe_dtype_bytes(array->dtype));
 }
@@ -80,16 +51,23 @@ void pe_upload_view_take(const pe_upload_view *view, bool inputs, size_t row, do
         memcpy(out, held + row * view->width, all * sizeof *out);
         return;
     }
-    for (size_t t = 0; t < view->n_tensors; t++) {
-        size_t e;
-        const size_t first = view->tensor_at[t];
-        const size_t width = view->layout != NULL ? columns_of(view, t) : all;
-        const pe_array *array = place_of(view, inputs, row, first, &e);
+    for (size_t c = 0, n; c < all; c += n) {
+        size_t t;
+        const size_t e = element_at(view, row, c, &t);
+        const pe_array *array = inputs ? &view->claim->inputs : &view->claim->uploads[t].array;
         const size_t bytes = pe_dtype_bytes(array->dtype);
-        for (size_t c = 0; c < width; c++)
-            out[first + c] =
-                pe_dtype_load(array->dtype, (const char *)array->data + (e + c) * bytes);
+        n = view->layout != NULL ? view->tensor_at[t + 1] - view->tensor_at[t]
+                                 : array->elements - e;
+        n = n < all - c ? n : all - c;
+        for (size_t k = 0; k < n; k++)
+            out[c + k] = pe_dtype_load(array->dtype, (const char *)array->data + (e + k) * bytes);
     }
+}
+
+static pe_status make_doubles(size_t n, double **out, pe_problem *why)
+{
+    *out = malloc((n == 0 ? 1 : n) * sizeof **out);
+    return *out == NULL ? pe_fail_memory(why) : PE_OK;
 }
 
 pe_status pe_upload_view_make_rows(pe_upload_view *view, pe_problem *why)
@@ -100,6 +78,37 @@ pe_status pe_upload_view_make_rows(pe_upload_view *view, pe_problem *why)
         return PE_OK;
     PE_TRY(make_doubles(view->elements, &view->got, why));
     return view->rotated ? make_doubles(view->elements, &view->inputs, why) : PE_OK;
+}
+
+/* What there is room for is read from the tensors. */
+static void hold(pe_upload_view *view)
+{
+    pe_upload_view tensors = *view;
+    tensors.got = tensors.inputs = NULL;
+    for (size_t row = 0; row < view->rows && view->got != NULL; row++)
+        pe_upload_view_take(&tensors, false, row, view->got + row * view->width);
+    for (size_t row = 0; row < view->rows && view->inputs != NULL; row++)
+        pe_upload_view_take(&tensors, true, row, view->inputs + row * view->width);
+}
+
+pe_status pe_upload_view_hold(pe_upload_view *view, pe_problem *why)
+{
+    if (view->layout != NULL || view->got != NULL)
+        return PE_OK;
+    PE_TRY(make_doubles(view->elements, &view->got, why));
+    hold(view);
+    return PE_OK;
+}
+
+static pe_status fail_elements(size_t elements, const char *of, size_t most, const char *remedy,
+                               pe_problem *why)
+{
+    pe_fail(why, PE_TOO_MANY_ELEMENTS, "table",
+            "the upload holds %zu elements%s at most %zu are verified at once%s", elements, of,
+            most, remedy);
+    why->max_elements = most;
+    why->requested_elements = elements;
+    return PE_TOO_MANY_ELEMENTS;
 }
 
 /* ---- the three kinds ---- */
@@ -120,22 +129,7 @@ static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_pro
         view->width_differs |= array->elements != plan->tensors[t].elements;
     }
     view->tensor_at[claim->n_uploads] = view->width;
-    PE_TRY(pe_upload_view_make_rows(view, why));
-    for (size_t t = 0; t < claim->n_uploads && view->got != NULL; t++)
-        to_doubles(&claim->uploads[t].array, view->tensor_at[t + 1] - view->tensor_at[t],
-                   view->width, view->got + view->tensor_at[t]);
     return PE_OK;
-}
-
-pe_status pe_upload_view_hold(pe_upload_view *view, pe_problem *why)
-{
-    const pe_claim *claim = view->claim;
-    if (view->layout != NULL || view->got != NULL)
-        return PE_OK;
-    const pe_status status = make_doubles(view->elements, &view->got, why);
-    for (size_t t = 0; t < claim->n_uploads && status == PE_OK; t++)
-        to_doubles(&claim->uploads[t].array, 1, 1, view->got + view->tensor_at[t]);
-    return status;
 }
 
 /* Rows of class and register tokens are a few. */
@@ -184,14 +178,8 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
         view->tensor_at[t] = view->elements;
         view->elements += claim->uploads[t].array.elements;
     }
-    if (view->elements > PE_PLAIN_MAX) {
-        pe_fail(why, PE_TOO_MANY_ELEMENTS, "table",
-                "the upload holds %zu elements; without pairs at most %d are verified at once",
-                view->elements, PE_PLAIN_MAX);
-        why->max_elements = PE_PLAIN_MAX;
-        why->requested_elements = view->elements;
-        return PE_TOO_MANY_ELEMENTS;
-    }
+    if (view->elements > PE_PLAIN_MAX)
+        return fail_elements(view->elements, "; without pairs", PE_PLAIN_MAX, "", why);
     view->tensor_at[claim->n_uploads] = view->elements;
     view->width = PE_PLAIN_ROW;
     view->rows = (view->elements + PE_PLAIN_ROW - 1) / PE_PLAIN_ROW;
@@ -200,67 +188,50 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
                                                                  : pe_upload_view_hold(view, why);
 }
 
-static pe_status check_vectors(const pe_claim *claim, size_t *axis, pe_problem *why)
+static pe_status lay_out_vectors(pe_upload_view *view, pe_problem *why)
 {
+    const pe_claim *claim = view->claim;
     const pe_shape *in = &claim->inputs.shape, *out = &claim->uploads[0].array.shape;
     const int64_t ndim = (int64_t)in->ndim;
     const int64_t at = claim->seq_axis < 0 ? claim->seq_axis + ndim : claim->seq_axis;
+    const size_t axis = (size_t)at, head_dim = pe_values_size(&claim->values, "head_dim");
     assert(in->ndim >= 2 && at >= 0 && at < ndim - 1); /* claims are read so */
     if (in->ndim != out->ndim || memcmp(in->dim, out->dim, in->ndim * sizeof in->dim[0]) != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "rotated",
                        "inputs and rotated must have the same shape");
-    const size_t head_dim = (size_t)pe_values_int(&claim->values, "head_dim");
-    if (in->dim[in->ndim - 1] != head_dim)
+    view->width = in->dim[in->ndim - 1];
+    if (view->width != head_dim)
         return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
                        "the last axis of inputs must have head_dim = %zu channels, got %zu",
-                       head_dim, in->dim[in->ndim - 1]);
-    *axis = (size_t)at;
-    return PE_OK;
-}
-
-/* How many rows each token has, and which they are. */
-static pe_status lay_out_rows(pe_upload_view *view, size_t axis, pe_problem *why)
-{
-    const pe_shape *shape = &view->claim->inputs.shape;
-    const pe_positions *positions = &pe_values_find(&view->claim->values, "positions")->positions;
+                       head_dim, view->width);
+    /* How many rows each token has, and which they are. */
     size_t leading = 1;
     for (size_t d = 0; d < axis; d++)
-        leading *= shape->dim[d];
-    for (size_t d = axis + 1; d + 1 < shape->ndim; d++)
-        view->inner *= shape->dim[d];
-    view->batch_tokens = shape->dim[axis];
-    view->heads = view->inner > 1 ? view->inner : axis > 0 ? shape->dim[axis - 1] : 1;
-    view->tokens = positions->count / view->axes;
-    if (view->tokens != view->items * view->batch_tokens ||
-        (view->items > 1 && (axis == 0 || view->items != shape->dim[0])))
-        return view->items > 1
-                   ? pe_fail(why, PE_INVALID_PARAMETER, "positions",
-                             "positions must be [%zu], or one such row for each item of the batch, "
-                             "inputs' first axis; got [%zu, %zu]",
-                             view->batch_tokens, view->items, view->tokens / view->items)
-                   : pe_fail(why, PE_INVALID_PARAMETER, "positions",
-                             "positions must give one for each of the %zu tokens of inputs, got "
-                             "%zu",
-                             view->batch_tokens, view->tokens);
-    view->width = shape->dim[shape->ndim - 1];
+        leading *= in->dim[d];
+    for (size_t d = axis + 1; d + 1 < in->ndim; d++)
+        view->inner *= in->dim[d];
+    view->batch_tokens = in->dim[axis];
+    view->heads = view->inner > 1 ? view->inner : axis > 0 ? in->dim[axis - 1] : 1;
+    view->tokens = pe_values_positions(&claim->values, "positions")->count / view->axes;
     view->outer = leading / view->items;
     view->rows = leading * view->batch_tokens * view->inner;
     view->tensor_at[1] = view->width;
+    const bool fits = view->tokens == view->items * view->batch_tokens;
+    if (view->items > 1 && (!fits || axis == 0 || view->items != in->dim[0]))
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions must be [%zu], or one such row for each item of the batch, "
+                       "inputs' first axis; got [%zu, %zu]",
+                       view->batch_tokens, view->items, view->tokens / view->items);
+    if (!fits)
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions must give one for each of the %zu tokens of inputs, got %zu",
+                       view->batch_tokens, view->tokens);
+    /* Vectors must be finite before they are rotated; in a table NaN and infinities are findings. */
+    for (size_t e = 0; e < claim->inputs.elements; e++)
+        if (!isfinite(pe_upload_view_load(view, true, e / view->width, e % view->width)))
+            return pe_fail(why, PE_INVALID_PARAMETER, "table/inputs",
+                           "element %zu of inputs is not a finite number", e);
     return PE_OK;
-}
-
-static pe_status lay_out_vectors(pe_upload_view *view, pe_problem *why)
-{
-    const pe_claim *claim = view->claim;
-    size_t axis;
-    PE_TRY(check_vectors(claim, &axis, why));
-    PE_TRY(lay_out_rows(view, axis, why));
-    PE_TRY(pe_upload_view_make_rows(view, why));
-    if (view->got != NULL) {
-        to_doubles(&claim->uploads[0].array, 1, 1, view->got);
-        to_doubles(&claim->inputs, 1, 1, view->inputs);
-    }
-    return check_inputs(claim, why);
 }
 
 /* ---- the view ---- */
@@ -282,31 +253,14 @@ static bool has_pairs(pe_upload_view *view)
     return true;
 }
 
-static pe_status check_elements(const pe_claim *claim, const pe_verify_limits *bounds,
-                                pe_problem *why)
-{
-    size_t elements = 0;
-    for (size_t u = 0; u < claim->n_uploads; u++)
-        elements += claim->uploads[u].array.elements;
-    if (elements > bounds->max_elements) {
-        pe_fail(why, PE_TOO_MANY_ELEMENTS, "table",
-                "the upload holds %zu elements, at most %zu are verified at once; send some of "
-                "the positions",
-                elements, bounds->max_elements);
-        why->max_elements = bounds->max_elements;
-        why->requested_elements = elements;
-        return PE_TOO_MANY_ELEMENTS;
-    }
-    return elements > 0 ? PE_OK
-                        : pe_fail(why, PE_MISSING_PARAMETER, "table",
-                                  "table is required: the numbers to verify");
-}
-
 static pe_status lay_out(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
 {
     if (view->layout == NULL)
         return lay_out_plain(view, plan, why);
-    return view->rotated ? lay_out_vectors(view, why) : lay_out_table(view, plan, why);
+    PE_TRY(view->rotated ? lay_out_vectors(view, why) : lay_out_table(view, plan, why));
+    PE_TRY(pe_upload_view_make_rows(view, why));
+    hold(view);
+    return PE_OK;
 }
 
 /* Find the tensors of the plan in the uploads. A table of pairs has all of them. */
@@ -353,6 +307,7 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why)
 {
     pe_plan plan = {0};
+    size_t elements = 0;
     *out = (pe_upload_view){.claim = claim,
                             .rotated = claim->inputs.elements > 0,
                             .outer = 1,
@@ -362,13 +317,17 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                             .axes = 1,
                             .n_tensors = claim->n_uploads};
     pe_upload_shape_lift_scalars(claim);
-    pe_status status = check_elements(claim, context->bounds, why);
-    if (status == PE_OK)
-        status = pe_upload_shape_join_items(claim, why);
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        elements += claim->uploads[u].array.elements;
+    if (elements > context->bounds->max_elements)
+        return fail_elements(elements, ",", context->bounds->max_elements,
+                             "; send some of the positions", why);
+    if (elements == 0)
+        return pe_fail(why, PE_MISSING_PARAMETER, "table",
+                       "table is required: the numbers to verify");
+    PE_TRY(pe_upload_shape_join_items(claim, why));
     out->items = claim->items > 0 ? claim->items : 1;
-    if (status != PE_OK)
-        return status;
-    status = pe_upload_view_plan(claim, context, &plan, why);
+    pe_status status = pe_upload_view_plan(claim, context, &plan, why);
     if (status == PE_OK) {
         pe_upload_shape_drop_ones(claim);
         status = match_uploads(out, claim, &plan, why);
@@ -469,11 +428,8 @@ double pe_upload_view_position(const pe_upload_view *view, const pe_positions *p
 
 double pe_upload_view_roundoff(const pe_upload_view *view)
 {
-    static const double of[PE_DTYPES] = {[PE_FLOAT32] = 0x1p-24,
-                                         [PE_FLOAT64] = 0x1p-53,
-                                         [PE_FLOAT16] = 0x1p-11,
-                                         [PE_BFLOAT16] = 0x1p-8};
-    return of[view->claim->uploads[0].array.dtype];
+    const pe_dtype dtype = view->claim->uploads[0].array.dtype;
+    return dtype == PE_INT32 ? 0 : pe_power_of_two(-pe_grain_of_dtype(dtype)->bits);
 }
 
 size_t pe_upload_view_plan_work(const pe_upload_view *view)
@@ -495,14 +451,9 @@ void pe_upload_view_place(const pe_upload *upload, size_t e, pe_bad *out)
 
 void pe_upload_view_index(const pe_upload_view *view, size_t row, size_t column, pe_bad *out)
 {
-    const pe_claim *claim = view->claim;
-    const bool plain = view->layout == NULL;
-    const size_t at = plain ? row * view->width + column : column;
-    const size_t t = pe_upload_view_tensor(view, at);
-    size_t e = at - view->tensor_at[t];
-    if (!plain)
-        e += row * (view->tensor_at[t + 1] - view->tensor_at[t]);
-    pe_upload_view_place(&claim->uploads[t], e, out);
+    size_t t;
+    const size_t e = element_at(view, row, column, &t);
+    pe_upload_view_place(&view->claim->uploads[t], e, out);
 }
 
 /* ==== the life of claims ==== */
