@@ -35,6 +35,7 @@ struct pe_arriving {
 
 /* Rows [first, first + n) of each tensor, or the sample, where they are. */
 typedef struct some_rows {
+    const pe_arriving *table;
     bool sampled;
     size_t first, n;
     const unsigned char *of[TENSORS_MAX];
@@ -52,30 +53,18 @@ static pe_positions *positions_of(const pe_claim *claim)
 
 /* ---- some rows as a claim of their own ---- */
 
-static size_t row_of(const pe_arriving *a, const some_rows *rows, size_t k)
+static double position_at(const void *of, size_t k)
 {
-    return rows->sampled ? pe_reading_sampled(k, a->kept, a->rows) : rows->first + k;
-}
-
-static pe_status list_positions(const pe_arriving *a, const some_rows *rows, pe_positions *out,
-                                pe_problem *why)
-{
-    pe_array list;
-    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {rows->n}}, &list, why);
-    if (status != PE_OK)
-        return status;
-    for (size_t k = 0; k < rows->n; k++)
-        ((double *)list.data)[k] = pe_positions_at(positions_of(&a->claim), row_of(a, rows, k));
-    status = pe_positions_from_list(&list, "positions", out, why);
-    pe_array_free(&list);
-    return status;
+    const some_rows *rows = of;
+    const pe_arriving *a = rows->table;
+    const size_t row = rows->sampled ? pe_reading_sampled(k, a->kept, a->rows) : rows->first + k;
+    return pe_positions_at(positions_of(&a->claim), row);
 }
 
 /* It borrows the rows. */
-static pe_status claim_rows(const pe_arriving *a, const some_rows *rows, pe_claim *out,
-                            pe_problem *why)
+static pe_status claim_rows(const some_rows *rows, pe_claim *out, pe_problem *why)
 {
-    const pe_claim *all = &a->claim;
+    const pe_claim *all = &rows->table->claim;
     *out = (pe_claim){.resource = all->resource,
                       .any_numerics = all->any_numerics,
                       .tolerance = all->tolerance,
@@ -92,11 +81,9 @@ static pe_status claim_rows(const pe_arriving *a, const some_rows *rows, pe_clai
                                            .borrowed = true};
     }
     pe_status status = pe_values_copy(&all->values, &out->values, why);
-    if (status == PE_OK) {
-        pe_positions_free(positions_of(out));
-        *positions_of(out) = (pe_positions){0};
-        status = list_positions(a, rows, positions_of(out), why);
-    }
+    if (status == PE_OK)
+        status = pe_upload_positions_replace(positions_of(out), &(pe_shape){1, {rows->n}},
+                                             position_at, rows, why);
     if (status != PE_OK)
         pe_verify_claim_free(out);
     return status;
@@ -113,7 +100,7 @@ static pe_status lay_out(pe_arriving *a, const some_rows *rows, const pe_verify_
     pe_upload_view view = {0};
     pe_guess guess = {0};
     size_t work = 0; /* is not counted as that of a search */
-    PE_TRY(claim_rows(a, rows, &claim, why));
+    PE_TRY(claim_rows(rows, &claim, why));
     pe_status status = pe_upload_view_make(&claim, context, &view, why);
     if (status == PE_OK)
         status = pe_guess_make(&claim, context, &guess, why);
@@ -193,7 +180,7 @@ static pe_status make(pe_arriving *a, pe_slice there, size_t *skip,
                       const pe_verify_context *context, pe_problem *why)
 {
     pe_plan plan = {0};
-    some_rows rows = {0};
+    some_rows rows = {.table = a};
     for (size_t t = 0; t < tensors_of(&a->claim); t++) {
         const pe_array *array = &a->claim.uploads[t].array;
         a->rows = array->shape.dim[0];
@@ -305,7 +292,7 @@ pe_status pe_arriving_rows(pe_arriving *arriving, const void *held, const void *
 {
     pe_arriving *a = arriving;
     const size_t done = a->totals.done, left = a->rows - done;
-    some_rows next = {.first = done, .n = n < left ? n : left, .of = {rows, rows}};
+    some_rows next = {.table = a, .first = done, .n = n < left ? n : left, .of = {rows, rows}};
     if (a->claim.n_uploads > 1)
         next.of[1 - a->last] = (const unsigned char *)held + done * a->row_bytes[1 - a->last];
     if (next.n == 0)
@@ -339,8 +326,9 @@ static pe_status search(const pe_arriving *a, const pe_verify_context *context, 
     pe_verify_context of_sample = *context;
     of_sample.draws = false;
     of_sample.sampled = true;
-    const some_rows sample = {.sampled = true, .n = a->kept, .of = {a->sample[0], a->sample[1]}};
-    PE_TRY(claim_rows(a, &sample, &claim, why));
+    const some_rows sample = {
+        .table = a, .sampled = true, .n = a->kept, .of = {a->sample[0], a->sample[1]}};
+    PE_TRY(claim_rows(&sample, &claim, why));
     pe_status status = pe_verify(&claim, &of_sample, out, why);
     pe_verify_claim_free(&claim);
     if (status != PE_OK)

@@ -117,33 +117,21 @@ static pe_status check_rows(const pe_claim_reader *r, pe_problem *why)
     return pe_claim_groups_fail_begun(why);
 }
 
-static pe_status read_tensors(pe_claim_reader *r, pe_problem *why)
-{
-    pe_binary_body body = *r->body;
-    body.takes_complex = true;
-    body.unpacked = &r->unpacked;
-    if (body.n_parts > 1)
-        return read_parts(r, why);
-    const pe_status status = pe_binary_body_read(&body, r->limits->max_elements, &r->tensors, why);
-    return status == PE_OK && body.awaited > 0 ? check_rows(r, why) : status;
-}
-
 /* The steps that follow a refusal find no tensor: they would make room for numbers, or read some,
  * that are not there. */
 static pe_status read_body(pe_claim_reader *r, pe_problem *why)
 {
-    pe_status status = pe_claim_reader_make_room(r, TENSORS_MAX, why);
-    if (status == PE_OK)
-        status = read_tensors(r, why);
-    if (status != PE_OK)
-        r->tensors.n = 0;
+    pe_binary_body body = *r->body;
+    body.takes_complex = true;
+    body.unpacked = &r->unpacked;
+    PE_TRY(pe_claim_reader_make_room(r, TENSORS_MAX, why));
+    pe_status status = body.n_parts > 1
+                           ? read_parts(r, why)
+                           : pe_binary_body_read(&body, r->limits->max_elements, &r->tensors, why);
+    if (status == PE_OK && body.n_parts <= 1 && body.awaited > 0)
+        status = check_rows(r, why);
+    r->tensors.n = status == PE_OK ? r->tensors.n : 0;
     return status;
-}
-
-/* Are all numbers of a table looked at to find out what it is? */
-static bool reads_all(const pe_resource *resource)
-{
-    return strcmp(resource->name, "rope/grid") == 0;
 }
 
 static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
@@ -156,7 +144,8 @@ static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
     if (r->encoding[0] == '\0' && r->own[PE_CLAIM_CONFIG].text != NULL)
         return PE_OK; /* it is refused: what it does not tell is no second mistake */
     const pe_status status = pe_claim_set_resource(claim, r->encoding, slopes, why);
-    if (status == PE_OK && r->body->awaited > 0 && reads_all(claim->resource))
+    if (status == PE_OK && r->body->awaited > 0 &&
+        strcmp(claim->resource->name, "rope/grid") == 0) /* all its numbers tell what it is */
         return pe_claim_groups_fail_begun(why);
     if (status == PE_OK && r->tensors.n > 0)
         r->n_groups = pe_claim_groups_sort(&r->shapes.reported, &r->shapes.doubts, claim->resource,

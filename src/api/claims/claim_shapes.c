@@ -9,6 +9,7 @@
 #include "api/claims/claim_reader.h"
 #include "api/claims/tensor_rows.h"
 #include "encodings/registry.h"
+#include "verify/upload/geometry.h"
 
 /* ---- what was given ---- */
 
@@ -508,26 +509,22 @@ pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *c
     if (!shapes->angles || claim->n_uploads != 1)
         return PE_OK;
     pe_upload *cosines = &claim->uploads[0], *sines = &claim->uploads[1];
-    const pe_array angles = cosines->array;
-    const size_t bytes = pe_dtype_bytes(angles.dtype);
+    pe_array angles = cosines->array;
     PE_TRY(pe_array_make(angles.dtype, &angles.shape, &sines->array, why));
     claim->n_uploads = 2;
-    pe_status status = pe_array_make(angles.dtype, &angles.shape, &cosines->array, why);
+    const pe_status status = pe_array_make(angles.dtype, &angles.shape, &cosines->array, why);
     if (status != PE_OK)
         cosines->array = (pe_array){0};
     for (size_t e = 0; e < angles.elements && status == PE_OK; e++) {
-        const double x = pe_dtype_load(angles.dtype, (const char *)angles.data + e * bytes);
-        pe_dtype_store(angles.dtype, cos(x), (char *)cosines->array.data + e * bytes);
-        pe_dtype_store(angles.dtype, sin(x), (char *)sines->array.data + e * bytes);
+        pe_upload_set_number(&cosines->array, e, cos(pe_upload_number(&angles, e)));
+        pe_upload_set_number(&sines->array, e, sin(pe_upload_number(&angles, e)));
     }
     snprintf(cosines->name, sizeof cosines->name, "cos");
     snprintf(sines->name, sizeof sines->name, "sin");
     /* Whether the attention factor is in angles: never. */
-    const pe_value *type = pe_values_find(&claim->values, "rope_type");
-    const char *name = type != NULL && type->present ? type->param->choices[type->choice] : "";
-    if (strcmp(name, "yarn") == 0 || strcmp(name, "longrope") == 0)
+    const char *type = pe_geometry_choice_text(&claim->values, "rope_type");
+    if (strcmp(type, "yarn") == 0 || strcmp(type, "longrope") == 0)
         pe_values_set_real(&claim->values, "attention_factor", 1);
-    pe_array_free(
-        &(pe_array){angles.dtype, angles.shape, angles.elements, angles.data, angles.borrowed});
+    pe_array_free(&angles);
     return status;
 }

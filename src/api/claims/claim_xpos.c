@@ -28,18 +28,6 @@ typedef struct turn {
     double real, imaginary, off;
 } turn;
 
-/* Pairs of tokens that are so small that their type tells their turns roughly. */
-typedef struct small_pairs {
-    size_t n;
-    double off; /* the most */
-} small_pairs;
-
-static double number(const pe_array *array, size_t e)
-{
-    return pe_dtype_load(array->dtype,
-                         (const char *)array->data + e * pe_dtype_bytes(array->dtype));
-}
-
 /* Add what pair i of the k-th vector of a token tells: b conj(a), and |a|^2. Returns the latter.
  * Zeros that became other numbers did not turn: the sum is no number. */
 static double add_turn(const vectors *v, size_t token, size_t k, size_t i, turn *sum)
@@ -47,8 +35,8 @@ static double add_turn(const vectors *v, size_t token, size_t k, size_t i, turn 
     const size_t vector = (k / v->inner * v->tokens + token) * v->inner + k % v->inner;
     const size_t first = vector * v->width + v->offset + (v->half ? i : 2 * i);
     const size_t second = first + (v->half ? v->pairs : 1);
-    const double a = number(v->in, first), b = number(v->in, second);
-    const double c = number(v->out, first), d = number(v->out, second);
+    const double a = pe_upload_number(v->in, first), b = pe_upload_number(v->in, second);
+    const double c = pe_upload_number(v->out, first), d = pe_upload_number(v->out, second);
     const bool made = a == 0 && b == 0 && (c != 0 || d != 0);
     sum->real += made ? (double)NAN : a * c + b * d;
     sum->imaginary += a * d - b * c;
@@ -93,7 +81,6 @@ static pe_status turn_of(const vectors *v, size_t token, size_t i, turn *out, pe
 /* off: [2, tokens, pairs], of waves and of scales. */
 static pe_status fill(const vectors *v, pe_upload *uploads, double *off, pe_problem *why)
 {
-    const pe_dtype dtype = v->in->dtype;
     const size_t n = v->tokens * v->pairs;
     for (size_t t = 0; t < v->tokens; t++)
         for (size_t i = 0; i < v->pairs; i++) {
@@ -104,11 +91,11 @@ static pe_status fill(const vectors *v, pe_upload *uploads, double *off, pe_prob
             const double tells[TENSORS] = {known ? z.real / size : 0,
                                            known ? z.imaginary / size : 0,
                                            known && v->keys ? 1 / size : size};
-            const size_t e = t * v->pairs + i, at = e * pe_dtype_bytes(dtype);
+            const size_t e = t * v->pairs + i;
             off[e] = known ? fmax(v->part, z.off / size) : 1;
             off[n + e] = z.off;
             for (size_t k = 0; k < TENSORS; k++)
-                pe_dtype_store(dtype, tells[k], (char *)uploads[k].array.data + at);
+                pe_upload_set_number(&uploads[k].array, e, tells[k]);
         }
     return PE_OK;
 }
@@ -118,20 +105,10 @@ static bool passes(const vectors *v)
     for (size_t e = 0; e < v->in->elements; e++) {
         const size_t c = e % v->width;
         if ((c < v->offset || c - v->offset >= 2 * v->pairs) &&
-            number(v->in, e) != number(v->out, e))
+            pe_upload_number(v->in, e) != pe_upload_number(v->out, e))
             return false;
     }
     return true;
-}
-
-static small_pairs count_small(const vectors *v, const double *off)
-{
-    small_pairs out = {0, v->part};
-    for (size_t e = 0; e < v->tokens * v->pairs; e++) {
-        out.n += off[e] > v->part;
-        out.off = fmax(out.off, off[e]);
-    }
-    return out;
 }
 
 static pe_status read(const pe_claim *claim, vectors *out, pe_problem *why)
@@ -210,12 +187,17 @@ pe_status pe_claim_xpos_turn(pe_claim *claim, pe_problem *why)
                     "vectors are compared by how their pairs turned and grew: cosines, sines and "
                     "scales of %zu tokens",
                     v.tokens);
-    const small_pairs small = count_small(&v, claim->derived.data);
-    if (small.n > 0)
+    size_t small = 0;
+    double most = v.part;
+    for (size_t e = 0; e < v.tokens * v.pairs; e++) {
+        small += pe_upload_number(&claim->derived, e) > v.part;
+        most = fmax(most, pe_upload_number(&claim->derived, e));
+    }
+    if (small > 0)
         pe_claim_report(&claim->doubts,
                         "%zu of %zu pairs are so small that their type tells turns roughly: "
                         "one to %.2g alone",
-                        small.n, v.tokens * v.pairs, small.off);
+                        small, v.tokens * v.pairs, most);
     pe_array_free(&claim->inputs);
     pe_array_free(&claim->uploads[0].array);
     memcpy(claim->uploads, tells, sizeof tells);

@@ -6,27 +6,20 @@
 
 #include "api/claims/verify_report.h"
 #include "base/slice.h"
-#include "plan/real.h"
 #include "text/json_write.h"
 #include "verify/reading/reading.h"
 
-/* What is not finite has no JSON form: null. */
-static void number(pe_buffer *out, const char *name, double value)
+/* name: of an object of its own; NULL: members of the one that was begun. */
+static void write_errors(const char *name, const pe_errors *errors, pe_buffer *out)
 {
-    pe_json_write_name(out, name);
-    if (isfinite(value))
-        pe_real_print(value, out);
-    else
-        pe_buffer_str(out, "null");
-}
-
-static void write_errors(const pe_errors *errors, pe_buffer *out)
-{
-    number(out, "max_abs", errors->max_abs);
-    number(out, "max_ulp", errors->max_ulp);
-    number(out, "rms", errors->rms);
+    if (name != NULL)
+        pe_json_write_open(out, name, "{");
+    pe_json_write_number(out, "max_abs", errors->max_abs);
+    pe_json_write_number(out, "max_ulp", errors->max_ulp);
+    pe_json_write_number(out, "rms", errors->rms);
     if (errors->has_phase)
-        number(out, "max_phase", errors->max_phase);
+        pe_json_write_number(out, "max_phase", errors->max_phase);
+    pe_buffer_str(out, "}");
 }
 
 static void write_bad(const pe_bad *bad, pe_buffer *out)
@@ -36,11 +29,11 @@ static void write_bad(const pe_bad *bad, pe_buffer *out)
         pe_json_write_text(out, "tensor", bad->tensor);
     pe_json_write_counts(out, "index", bad->index, bad->ndim);
     if (bad->has_pair) {
-        number(out, "position", bad->position);
+        pe_json_write_number(out, "position", bad->position);
         pe_json_write_count(out, "pair", bad->pair);
     }
-    number(out, "expected", bad->expected);
-    number(out, "got", bad->got);
+    pe_json_write_number(out, "expected", bad->expected);
+    pe_json_write_number(out, "got", bad->got);
     pe_buffer_str(out, "}");
 }
 
@@ -56,9 +49,8 @@ static void write_finding(const pe_finding *finding, pe_buffer *out)
     pe_json_write_count(out, "undecided", finding->undecided);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, finding->parameters);
-    pe_json_write_open(out, "error", "{");
-    write_errors(&finding->errors, out);
-    pe_buffer_str(out, "}}");
+    write_errors("error", &finding->errors, out);
+    pe_buffer_str(out, "}");
 }
 
 /* ---- what was measured ---- */
@@ -120,8 +112,8 @@ static void tell_positions(const pe_reading *r, bool vectors, pe_buffer *text, p
         last = end_of_segment(r, t);
         const size_t to = pe_reading_row(r, last);
         write_range("rows", from, to, json);
-        number(json, "first", p[t]);
-        number(json, "last", p[last]);
+        pe_json_write_number(json, "first", p[t]);
+        pe_json_write_number(json, "last", p[last]);
         pe_buffer_str(json, "}");
         if (n == SHOWN)
             pe_buffer_str(text, ", and so on");
@@ -155,7 +147,7 @@ bool pe_report_has_heads(const pe_report *report)
 static void tell_reading(const pe_report *report, pe_buffer *text, pe_buffer *json)
 {
     const pe_reading *r = &report->reading;
-    number(json, "rows_with_position", round(r->quality * (double)r->tokens));
+    pe_json_write_number(json, "rows_with_position", round(r->quality * (double)r->tokens));
     tell_positions(r, pe_report_has_heads(report), text, json);
     /* Pairs [first, last] that turn by one multiple of the claimed frequencies. */
     enum { SHOWN = 6 };
@@ -167,7 +159,7 @@ static void tell_reading(const pe_report *report, pe_buffer *text, pe_buffer *js
         while (last + 1 < r->pairs && is_same_ratio(pe_reading_ratio(r, last + 1), ratio))
             last++;
         write_range("pairs", i, last, json);
-        number(json, "ratio", ratio);
+        pe_json_write_number(json, "ratio", ratio);
         pe_buffer_str(json, "}");
         if (r->own && !is_same_ratio(ratio, 1) && shown++ < SHOWN) {
             const double times = fabs(ratio) < 1 ? 1 / fabs(ratio) : fabs(ratio);
@@ -184,8 +176,8 @@ static void tell_reading(const pe_report *report, pe_buffer *text, pe_buffer *js
         }
     }
     pe_buffer_str(json, "]");
-    number(json, "amplitude", r->amplitude);
-    number(json, "claimed_amplitude", r->claimed_amplitude);
+    pe_json_write_number(json, "amplitude", r->amplitude);
+    pe_json_write_number(json, "claimed_amplitude", r->claimed_amplitude);
     if (fabs(r->amplitude - r->claimed_amplitude) > 4e-3 * r->claimed_amplitude)
         pe_buffer_format(text, "The amplitude is %.5g instead of %.5g. ", r->amplitude,
                          r->claimed_amplitude);
@@ -248,7 +240,7 @@ const char *pe_report_conclusion(const pe_report *report)
     return "no known fault, nor any pair of them, explains the numbers";
 }
 
-void pe_report_warnings(const pe_report *report, pe_buffer *out)
+void pe_report_warnings(const pe_report *report, const pe_buffer *doubts, pe_buffer *out)
 {
     if (undecided(report) > 0)
         pe_buffer_format(out,
@@ -262,6 +254,7 @@ void pe_report_warnings(const pe_report *report, pe_buffer *out)
                          "%zu of %zu rows, and hold for these: the setting verify_held_bytes "
                          "bounds tables of which all rows are searched\n",
                          report->sampled, report->sampled_of);
+    pe_buffer_add(out, pe_buffer_slice(doubts).text, doubts->bytes);
 }
 
 void pe_report_allowed(const pe_allowed *a, pe_buffer *out)
@@ -296,23 +289,23 @@ static void write_allowed(const pe_allowed *a, pe_buffer *out)
     pe_report_allowed(a, &text);
     pe_json_write_open(out, "allowance", "{");
     pe_json_write_text(out, "arithmetic", a->arithmetic);
-    number(out, "max_abs", a->max_abs);
-    number(out, "max_ulp", a->max_ulp);
+    pe_json_write_number(out, "max_abs", a->max_abs);
+    pe_json_write_number(out, "max_ulp", a->max_ulp);
     if (a->arithmetic != NULL) {
         pe_json_write_open(out, "steps", "{");
         if (a->has_pair) {
-            number(out, "angle", a->angle);
-            number(out, "waves", a->waves);
+            pe_json_write_number(out, "angle", a->angle);
+            pe_json_write_number(out, "waves", a->waves);
         }
-        number(out, a->has_pair ? "products" : "computed",
-               a->has_pair ? a->products : a->max_abs - a->stored);
-        number(out, "stored", a->stored);
+        pe_json_write_number(out, a->has_pair ? "products" : "computed",
+                             a->has_pair ? a->products : a->max_abs - a->stored);
+        pe_json_write_number(out, "stored", a->stored);
         pe_buffer_str(out, "}");
     }
     if (a->has_pair) {
-        number(out, "position", a->position);
+        pe_json_write_number(out, "position", a->position);
         pe_json_write_count(out, "pair", a->pair);
-        number(out, "roundings", a->roundings);
+        pe_json_write_number(out, "roundings", a->roundings);
     }
     pe_json_write_text(out, "text", pe_buffer_text(&text));
     pe_buffer_str(out, "}");
@@ -350,7 +343,7 @@ static void write_blind(const pe_claim *claim, const pe_blind *blind, pe_buffer 
         pe_json_write_text(out, "claimed", other->claimed);
         pe_json_write_text(out, "instead", other->instead);
         if (other->rows_from > 0)
-            number(out, "rows_from", other->rows_from);
+            pe_json_write_number(out, "rows_from", other->rows_from);
         pe_buffer_str(out, "}");
         pe_buffer_free(&text);
     }
@@ -372,28 +365,6 @@ static void write_lines(const char *name, const pe_buffer *text, pe_buffer *out)
         pe_buffer_json_string(out, line);
     }
     pe_buffer_str(out, "]");
-}
-
-static void write_warnings(const pe_report *report, const pe_buffer *doubts, pe_buffer *out)
-{
-    pe_buffer text = {0};
-    pe_report_warnings(report, &text);
-    pe_buffer_add(&text, pe_buffer_slice(doubts).text, doubts->bytes);
-    write_lines("warnings", &text, out);
-    pe_buffer_free(&text);
-}
-
-static void write_search(const pe_report *report, pe_buffer *out)
-{
-    pe_json_write_open(out, "search", "{");
-    pe_json_write_count(out, "hypotheses", report->hypotheses);
-    if (report->strays.compared > 0)
-        number(out, "evaluations", (double)report->computed / (double)report->strays.compared);
-    pe_json_write_truth(out, "pairs_tried", report->pairs_tried);
-    if (report->sampled > 0)
-        pe_json_write_count(out, "sampled_positions", report->sampled);
-    pe_json_write_truth(out, "complete", report->complete);
-    pe_buffer_str(out, "}");
 }
 
 void pe_report_part(const pe_claim *claim, const pe_report *report, pe_buffer *out)
@@ -419,11 +390,14 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
                     pe_buffer *out)
 {
     const pe_errors *errors = &report->distances.errors;
+    pe_buffer warnings = {0};
+    pe_report_warnings(report, beside->doubts, &warnings);
     pe_buffer_str(out, "{");
     pe_json_write_truth(out, "matches", report->matches);
     pe_json_write_text(out, "conclusion", pe_report_conclusion(report));
     pe_json_write_text(out, "numerics", report->numerics);
-    write_warnings(report, beside->doubts, out);
+    write_lines("warnings", &warnings, out);
+    pe_buffer_free(&warnings);
     pe_json_write_open(out, "diagnosis", "[");
     for (size_t f = 0; f < report->n_findings; f++)
         write_finding(&report->findings[f], out);
@@ -444,7 +418,7 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
     write_items("readings", beside->readings, out);
     pe_json_write_text(out, "dtype", pe_dtype_name(claim->uploads[0].array.dtype));
     if (claim->tolerance >= 0)
-        number(out, "tolerance", claim->tolerance);
+        pe_json_write_number(out, "tolerance", claim->tolerance);
     if (report->allowed.max_ulp > 0 || claim->tolerance >= 0)
         write_allowed(&report->allowed, out);
     pe_json_write_count(out, "elements", errors->elements);
@@ -452,21 +426,28 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
         pe_json_write_count(out, "undecided", report->undecided);
     write_blind(claim, &report->blind, out);
     if (errors->elements > 0) {
-        pe_json_write_open(out, "error", "{");
-        write_errors(errors, out);
-        pe_buffer_str(out, "}");
+        write_errors("error", errors, out);
         pe_json_write_open(out, "bands", "[");
         for (size_t b = 0; b < report->distances.n_bands; b++) {
             const pe_band *band = &report->distances.bands[b];
             pe_json_write_open(out, NULL, "{");
             pe_json_write_name(out, report->bands_of);
             pe_buffer_format(out, "[%zu,%zu]", band->first, band->last);
-            write_errors(&band->errors, out);
-            pe_buffer_str(out, "}");
+            write_errors(NULL, &band->errors, out);
         }
         pe_buffer_str(out, "]");
     }
-    if (!report->matches)
-        write_search(report, out);
+    if (!report->matches) {
+        pe_json_write_open(out, "search", "{");
+        pe_json_write_count(out, "hypotheses", report->hypotheses);
+        if (report->strays.compared > 0)
+            pe_json_write_number(out, "evaluations",
+                                 (double)report->computed / (double)report->strays.compared);
+        pe_json_write_truth(out, "pairs_tried", report->pairs_tried);
+        if (report->sampled > 0)
+            pe_json_write_count(out, "sampled_positions", report->sampled);
+        pe_json_write_truth(out, "complete", report->complete);
+        pe_buffer_str(out, "}");
+    }
     pe_buffer_str(out, "}\n");
 }

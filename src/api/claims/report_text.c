@@ -23,25 +23,6 @@ static void write_sentence(const char *text, pe_buffer *out)
         pe_buffer_format(out, "%c%s", first, text + 1);
 }
 
-/* How many findings share the first rank. */
-static size_t equals(const pe_report *report)
-{
-    size_t n = 0;
-    while (n < report->n_findings && report->findings[n].rank == 1)
-        n++;
-    return n;
-}
-
-static void write_measured(const pe_report *report, pe_buffer *out)
-{
-    pe_buffer text = {0}, json = {0};
-    pe_report_measured(report, &text, &json);
-    write_sentence(pe_buffer_text(&text), out);
-    pe_buffer_str(out, "\n");
-    pe_buffer_free(&text);
-    pe_buffer_free(&json);
-}
-
 static void write_bad(const pe_bad *bad, pe_buffer *out)
 {
     pe_buffer_format(out, "%s[", bad->tensor[0] != '\0' ? bad->tensor : "table");
@@ -52,12 +33,6 @@ static void write_bad(const pe_bad *bad, pe_buffer *out)
         pe_buffer_format(out, ", position %.17g, pair %zu", bad->position, bad->pair);
     pe_buffer_format(out, ": expected %.9g, got %.9g\n", bad->expected + 0.0,
                      bad->got + 0.0); /* no -0 */
-}
-
-/* Cells there are: no more than rows or columns. */
-static size_t cells(size_t all)
-{
-    return all < PE_MAP_CELLS ? all : PE_MAP_CELLS;
 }
 
 /* The k-th of the parts of the map that are in use: sparse where there are fewer than its cells. */
@@ -74,7 +49,8 @@ static void write_strays(const pe_report *report, bool markdown, pe_buffer *out)
                "and by column from left to right"
              : "Wrong elements by row, and by column from left to right");
     const pe_strays *at = &report->strays;
-    const size_t down = cells(at->all_rows), across = cells(at->all_columns);
+    const size_t down = at->all_rows < PE_MAP_CELLS ? at->all_rows : PE_MAP_CELLS;
+    const size_t across = at->all_columns < PE_MAP_CELLS ? at->all_columns : PE_MAP_CELLS;
     for (size_t r = 0; r < down; r++) {
         pe_buffer_format(out, "    rows from %6zu:", (r * at->all_rows + down - 1) / down);
         for (size_t c = 0; c < across; c++)
@@ -84,27 +60,12 @@ static void write_strays(const pe_report *report, bool markdown, pe_buffer *out)
     }
 }
 
-static void write_warnings(const pe_report *report, const pe_buffer *doubts, pe_buffer *out)
+/* Each line between two texts. */
+static void write_lines(pe_slice lines, const char *before, const char *behind, pe_buffer *out)
 {
-    pe_buffer text = {0};
-    pe_report_warnings(report, &text);
-    pe_buffer_add(&text, pe_buffer_slice(doubts).text, doubts->bytes);
-    for (pe_slice lines = pe_buffer_slice(&text); lines.bytes > 0;) {
-        const pe_slice next = pe_slice_next(&lines, '\n');
-        pe_buffer_format(out, "\nWarning: %.*s.\n", (int)next.bytes, next.text);
-    }
-    pe_buffer_free(&text);
-}
-
-/* What was read off the tensors. */
-static void write_reported(const pe_buffer *reported, bool markdown, pe_buffer *out)
-{
-    pe_slice lines = pe_buffer_slice(reported);
-    if (lines.bytes > 0)
-        head(out, markdown, "Read off the tensors");
     while (lines.bytes > 0) {
         const pe_slice next = pe_slice_next(&lines, '\n');
-        pe_buffer_format(out, "- %.*s\n", (int)next.bytes, next.text);
+        pe_buffer_format(out, "%s%.*s%s\n", before, (int)next.bytes, next.text, behind);
     }
 }
 
@@ -115,27 +76,31 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_cla
                      report->matches ? "matches" : "does not match");
     const char *text = pe_report_conclusion(report);
     const bool fitted = strncmp(text, "as if ", 6) == 0;
+    const char *bold = markdown ? "**" : "";
+    pe_buffer warnings = {0}, measured = {0}, json = {0};
+    size_t equal = 0; /* findings of the first rank */
+    while (equal < report->n_findings && report->findings[equal].rank == 1)
+        equal++;
     pe_buffer_str(out, fitted ? "\nThe numbers are " : "\n");
     if (fitted)
         pe_buffer_str(out, text);
     else
         write_sentence(text, out);
     pe_buffer_str(out, ".\n");
-    if (!report->matches && equals(report) > 1)
+    if (!report->matches && equal > 1)
         pe_buffer_format(out,
                          "\n%zu causes explain these numbers equally well: this is the first of "
                          "them.\n",
-                         equals(report));
-    write_warnings(report, &sent->doubts, out);
+                         equal);
+    pe_report_warnings(report, &sent->doubts, &warnings);
+    write_lines(pe_buffer_slice(&warnings), "\nWarning: ", ".", out);
     if (report->n_findings > 0)
         head(out, markdown, "Causes and remedies");
     for (size_t f = 0; f < report->n_findings; f++) {
         const pe_finding *finding = &report->findings[f];
         pe_buffer_format(out, "%zu. %s\n", finding->rank, finding->rule);
-        pe_buffer_format(out, "   %sRemedy:%s %s\n", markdown ? "**" : "", markdown ? "**" : "",
-                         finding->remedy);
-        pe_buffer_format(out, "   %sEvidence:%s %s\n", markdown ? "**" : "", markdown ? "**" : "",
-                         finding->evidence);
+        pe_buffer_format(out, "   %sRemedy:%s %s\n", bold, bold, finding->remedy);
+        pe_buffer_format(out, "   %sEvidence:%s %s\n", bold, bold, finding->evidence);
     }
     if (report->first_bad.any) {
         head(out, markdown, "First wrong element");
@@ -143,7 +108,9 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_cla
     }
     if (!report->matches) {
         head(out, markdown, "Measured");
-        write_measured(report, out);
+        pe_report_measured(report, &measured, &json);
+        write_sentence(pe_buffer_text(&measured), out);
+        pe_buffer_str(out, "\n");
     }
     if (report->has_strays && report->strays.elements > 0)
         write_strays(report, markdown, out);
@@ -155,10 +122,15 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_cla
         pe_report_blind(claim, &report->blind.other[i], out);
         pe_buffer_str(out, "\n");
     }
-    write_reported(&sent->reported, markdown, out);
+    if (sent->reported.bytes > 0)
+        head(out, markdown, "Read off the tensors");
+    write_lines(pe_buffer_slice(&sent->reported), "- ", "", out);
     if (report->allowed.max_ulp > 0) {
         pe_buffer_str(out, "\nPer element a difference of ");
         pe_report_allowed(&report->allowed, out);
         pe_buffer_str(out, ".\n");
     }
+    pe_buffer_free(&warnings);
+    pe_buffer_free(&measured);
+    pe_buffer_free(&json);
 }

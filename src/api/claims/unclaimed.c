@@ -47,7 +47,7 @@ void pe_unclaimed_free(pe_claim *claim)
     free(claim);
 }
 
-/* The best so far; and what there is to say of each, with the number of its faults. */
+/* The best so far; and what there is to say of each, those of fewer faults first. */
 typedef struct best {
     pe_claim *claim;  /* owned; NULL: there is none */
     pe_report report; /* points into the claim, which is not to be moved */
@@ -57,22 +57,27 @@ typedef struct best {
     pe_problem first, last; /* of the usual tables that were refused */
 } best;
 
-/* Those of fewer faults first. */
-static void take_readings(best *from, pe_buffer *out)
+static void add_reading(best *to, const pe_claim *claim, const pe_report *report)
 {
-    for (size_t taken = 0; taken < from->n_readings; taken++) {
-        size_t least = SIZE_MAX;
-        for (size_t r = 0; r < from->n_readings; r++)
-            if (from->readings[r].bytes > 0 &&
-                (least == SIZE_MAX || from->faults[r] < from->faults[least]))
-                least = r;
-        if (least == SIZE_MAX)
-            return;
-        pe_buffer_str(out, out->bytes > 0 ? "," : "");
-        pe_buffer_add(out, from->readings[least].data, from->readings[least].bytes);
-        out->failed |= from->readings[least].failed;
-        pe_buffer_free(&from->readings[least]);
+    pe_buffer made = {0};
+    size_t at = to->n_readings++;
+    const size_t faults = pe_report_faults(report);
+    pe_buffer_str(&made, "{");
+    pe_json_write_text(&made, "encoding", claim->resource->name);
+    pe_json_write_truth(&made, "matches", report->matches);
+    pe_json_write_name(&made, "parameters");
+    pe_buffer_str(&made, report->parameters);
+    pe_json_write_text(&made, "evidence",
+                       report->matches          ? pe_report_conclusion(report)
+                       : report->n_findings > 0 ? report->findings[0].rule
+                                                : "no known faults explain it");
+    pe_buffer_str(&made, "}");
+    for (; at > 0 && to->faults[at - 1] > faults; at--) {
+        to->readings[at] = to->readings[at - 1];
+        to->faults[at] = to->faults[at - 1];
     }
+    to->readings[at] = made;
+    to->faults[at] = faults;
 }
 
 static void best_free(best *of)
@@ -122,23 +127,8 @@ static pe_status try_usual(size_t u, pe_unclaimed_read *read, void *of,
         to->refused = true;
         return PE_OK;
     }
-    if (all || report.matches) {
-        const size_t n = to->n_readings++;
-        to->faults[n] = pe_report_faults(&report);
-        pe_buffer *out = &to->readings[n];
-        pe_buffer_str(out, "{");
-        pe_json_write_text(out, "encoding", claim->resource->name);
-        pe_json_write_truth(out, "matches", report.matches);
-        pe_json_write_name(out, "parameters");
-        pe_buffer_str(out, report.parameters);
-        if (report.matches)
-            pe_json_write_text(out, "evidence", pe_report_conclusion(&report));
-        else
-            pe_json_write_text(out, "evidence",
-                               report.n_findings > 0 ? report.findings[0].rule
-                                                     : "no known faults explain it");
-        pe_buffer_str(out, "}");
-    }
+    if (all || report.matches)
+        add_reading(to, claim, &report);
     offer(to, claim, &report);
     return PE_OK;
 }
@@ -175,29 +165,29 @@ static pe_status fail_all(const best *to, pe_problem *why)
                    unknown ? " is no parameter" : "");
 }
 
-static pe_status find_best(pe_unclaimed_read *read, void *of, const pe_verify_context *context,
-                           best *to, pe_problem *why)
+pe_status pe_unclaimed_verify(pe_unclaimed_read *read, void *of, const pe_verify_context *context,
+                              pe_claim **claim, pe_report *report, pe_buffer *readings,
+                              pe_problem *why)
 {
     pe_verify_limits no_search = *context->bounds;
     pe_verify_context compares = *context;
+    best *to = calloc(1, sizeof *to);
+    if (to == NULL)
+        return pe_fail_memory(why);
     no_search.given_up = at_once;
     compares.bounds = &no_search;
     compares.glances = true;
     pe_status status = try_each(read, of, &compares, context->bounds, to, why);
     if (status == PE_OK && to->claim != NULL && !to->report.matches)
         status = try_each(read, of, context, context->bounds, to, why);
-    return status == PE_OK && to->claim == NULL ? fail_all(to, why) : status;
-}
-
-pe_status pe_unclaimed_verify(pe_unclaimed_read *read, void *of, const pe_verify_context *context,
-                              pe_claim **claim, pe_report *report, pe_buffer *readings,
-                              pe_problem *why)
-{
-    best *to = calloc(1, sizeof *to);
-    if (to == NULL)
-        return pe_fail_memory(why);
-    pe_status status = find_best(read, of, context, to, why);
-    take_readings(to, readings);
+    if (status == PE_OK && to->claim == NULL)
+        status = fail_all(to, why);
+    for (size_t r = 0; r < to->n_readings; r++) {
+        pe_buffer_str(readings, r > 0 ? "," : "");
+        pe_buffer_add(readings, to->readings[r].data, to->readings[r].bytes);
+        readings->failed |= to->readings[r].failed;
+        pe_buffer_free(&to->readings[r]);
+    }
     if (status == PE_OK) {
         pe_claim_report(&to->claim->reported,
                         to->report.matches

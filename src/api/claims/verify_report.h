@@ -11,8 +11,8 @@
 /** The verdict in a sentence. */
 const char *pe_report_conclusion(const pe_report *report);
 
-/** What cannot be decided, and which rows were not searched: a line each. */
-void pe_report_warnings(const pe_report *report, pe_buffer *out);
+/** What cannot be decided, and which rows were not searched: a line each; and lines of doubts. */
+void pe_report_warnings(const pe_report *report, const pe_buffer *doubts, pe_buffer *out);
 
 /** The largest distance that was allowed, and its arithmetic, in a sentence. */
 void pe_report_allowed(const pe_allowed *allowed, pe_buffer *out);

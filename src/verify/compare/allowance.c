@@ -105,10 +105,9 @@ static double interpolation_bound(const pe_values *values)
     const pe_value *grid = pe_values_find(values, "source_grid"); /* absent: derived by the plan */
     const double side =
         grid->present ? fmax(grid->list[0], grid->list[1]) : (double)table->shape.dim[0];
-    const size_t bytes = pe_dtype_bytes(table->dtype);
     double most = 0;
     for (size_t e = 0; e < table->elements; e++)
-        most = fmax(most, fabs(pe_dtype_load(table->dtype, (const char *)table->data + e * bytes)));
+        most = fmax(most, fabs(pe_upload_number(table, e)));
     return 2.25 * (32 + 4 * side) * most;
 }
 

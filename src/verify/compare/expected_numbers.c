@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/yield.h"
+#include "verify/upload/upload_names.h"
 #include "plan/common_params.h"
 #include "plan/plan.h"
 #include "plan/resource.h"
@@ -435,18 +436,9 @@ static pe_status read_columns(pe_expect *expect, pe_plan *plan, double *row, pe_
     return PE_OK;
 }
 
-static pe_status set_position(pe_values *values, double position, pe_problem *why)
+static double probe(const void *of PE_UNUSED, size_t k PE_UNUSED)
 {
-    pe_array list;
-    pe_positions *positions = &pe_values_find(values, "positions")->positions;
-    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {1}}, &list, why);
-    if (status != PE_OK)
-        return status;
-    ((double *)list.data)[0] = position;
-    pe_positions_free(positions);
-    status = pe_positions_from_list(&list, "positions", positions, why);
-    pe_array_free(&list);
-    return status;
+    return PROBE;
 }
 
 pe_status pe_expect_probe(pe_expect *expect, pe_problem *why)
@@ -460,7 +452,8 @@ pe_status pe_expect_probe(pe_expect *expect, pe_problem *why)
     if (!waves || expect->frequency != NULL || expect->per_position != NULL)
         return PE_OK;
     PE_TRY(copy_values(expect, PE_NUMERICS_EXACT, &values, why));
-    pe_status status = set_position(&values, PROBE, why);
+    pe_status status = pe_upload_positions_replace(&pe_values_find(&values, "positions")->positions,
+                                                   &(pe_shape){1, {1}}, probe, NULL, why);
     if (status == PE_OK)
         status = pe_guess_plan(expect->guess, &values, &plan, why);
     if (status == PE_OK) {

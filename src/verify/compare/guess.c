@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/yield.h"
+#include "verify/upload/upload_names.h"
 
 #define FAULT(NAME, RULE, REMEDY) const pe_fault_name pe_fault_##NAME = {#NAME, RULE, REMEDY};
 #include "faults.inc"
@@ -64,54 +65,42 @@ bool pe_guess_equation(const char *text, const pe_values *values, pe_equation *o
     return pe_equation_read(text, x, NULL, values, NULL, out);
 }
 
-static double moved(const pe_position_map *map, const pe_equation *round, size_t token,
-                    double position)
-{
-    if (map->move != NULL)
-        return map->move(map->cause, token, position);
-    const double p = position * map->times + map->plus;
-    const double units = p * map->unit;
-    return map->round != NULL ? pe_equation_at(round, &units, 0) / map->unit : p;
-}
+/* Positions that are moved. */
+typedef struct moving {
+    const pe_positions *from;
+    const pe_position_map *map;
+    pe_equation round;
+} moving;
 
-static bool map_range(pe_positions *positions, const pe_position_map *map)
+static double moved(const void *of, size_t k)
 {
-    const double first = moved(map, NULL, 0, (double)positions->first);
-    const double last = moved(map, NULL, 0, pe_positions_at(positions, positions->count - 1));
-    if (!(fabs(first) < PE_POSITION_LIMIT && fabs(last) < PE_POSITION_LIMIT))
-        return false;
-    positions->first = (int64_t)first;
-    positions->step *= (int64_t)map->times;
-    return true;
+    const moving *m = of;
+    const pe_position_map *map = m->map;
+    const double position = pe_positions_at(m->from, k);
+    if (map->move != NULL)
+        return map->move(map->cause, k, position);
+    const double p = position * map->times + map->plus, units = p * map->unit;
+    return map->round != NULL ? pe_equation_at(&m->round, &units, 0) / map->unit : p;
 }
 
 bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
 {
     pe_problem why;
+    moving m = {.from = positions, .map = map};
     if (pe_guess_map_is_identity(map))
         return true;
     if (positions->list == NULL && positions->rows == NULL && positions->places == 0 &&
-        map->round == NULL && map->times != 0 && map->move == NULL)
-        return map_range(positions, map);
-    pe_array list;
-    pe_equation round;
-    if (map->round != NULL && !pe_guess_equation(map->round, NULL, &round))
-        return false;
-    if (pe_array_make(PE_FLOAT64, &positions->shape, &list, &why) != PE_OK)
-        return false;
-    bool goes_on = true;
-    for (size_t r = 0; r < positions->count && goes_on; r++) {
-        ((double *)list.data)[r] = moved(map, &round, r, pe_positions_at(positions, r));
-        goes_on = pe_yield_item(r, PE_MOVE_WORK);
+        map->round == NULL && map->times != 0 && map->move == NULL) { /* it stays a range */
+        const double first = moved(&m, 0), last = moved(&m, positions->count - 1);
+        if (!(fabs(first) < PE_POSITION_LIMIT && fabs(last) < PE_POSITION_LIMIT))
+            return false;
+        positions->first = (int64_t)first;
+        positions->step *= (int64_t)map->times;
+        return true;
     }
-    pe_positions made;
-    if (!goes_on || pe_positions_from_list(&list, "positions", &made, &why) != PE_OK) {
-        pe_array_free(&list);
+    if (map->round != NULL && !pe_guess_equation(map->round, NULL, &m.round))
         return false;
-    }
-    pe_positions_free(positions);
-    *positions = made;
-    return true;
+    return pe_upload_positions_replace(positions, &positions->shape, moved, &m, &why) == PE_OK;
 }
 
 double pe_guess_roundoff(const pe_guess *guess)

@@ -8,6 +8,17 @@
 
 #include "plan/price.h"
 
+/** Element e as a double, and a double as element e, rounded to the type. */
+static inline double pe_upload_number(const pe_array *array, size_t e)
+{
+    return pe_dtype_load(array->dtype,
+                         (const char *)array->data + e * pe_dtype_bytes(array->dtype));
+}
+static inline void pe_upload_set_number(const pe_array *array, size_t e, double x)
+{
+    pe_dtype_store(array->dtype, x, (char *)array->data + e * pe_dtype_bytes(array->dtype));
+}
+
 /** One tensor of the upload, under the name of the resource's tensor. */
 typedef struct pe_upload {
     char name[64];

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/yield.h"
 #include "plan/plan.h"
 
 static void shape_text(const pe_shape *shape, pe_buffer *out)
@@ -247,37 +248,48 @@ void pe_upload_shape_drop_ones(pe_claim *claim)
 
 /* ---- positions of batch items ---- */
 
-/* Are these a position for each vector, or each row of a table [batch, n, width]? */
-static bool are_of_items(const pe_claim *claim, const pe_positions *at)
+#define POSITION_WORK 8
+
+pe_status pe_upload_positions_replace(pe_positions *positions, const pe_shape *shape,
+                                      double (*at)(const void *of, size_t k), const void *of,
+                                      pe_problem *why)
 {
-    const pe_shape *of = &claim->uploads[0].array.shape;
-    if (claim->inputs.elements > 0)
-        return at->count <= claim->inputs.elements;
-    return of->ndim == 3 && of->dim[0] == at->shape.dim[0] && of->dim[1] == at->shape.dim[1];
+    pe_array list;
+    pe_positions made;
+    bool goes_on = true;
+    PE_TRY(pe_array_make(PE_FLOAT64, shape, &list, why));
+    for (size_t k = 0; k < list.elements && goes_on; k++) {
+        ((double *)list.data)[k] = at(of, k);
+        goes_on = pe_yield_item(k, POSITION_WORK);
+    }
+    const pe_status status =
+        goes_on ? pe_positions_from_list(&list, "positions", &made, why) : pe_yield_check(why);
+    pe_array_free(&list);
+    PE_TRY(status);
+    pe_positions_free(positions);
+    *positions = made;
+    return PE_OK;
+}
+
+static double position_at(const void *positions, size_t k)
+{
+    return pe_positions_at(positions, k);
 }
 
 pe_status pe_upload_shape_join_items(pe_claim *claim, pe_problem *why)
 {
     pe_value *value = pe_values_find(&claim->values, "positions");
-    pe_positions *at = value != NULL ? &value->positions : NULL, joined;
-    pe_array list;
-    if (at == NULL || !value->present || at->shape.ndim != 2 || !are_of_items(claim, at) ||
+    const pe_shape *of = &claim->uploads[0].array.shape;
+    if (value == NULL || !value->present || value->positions.shape.ndim != 2 ||
         pe_values_present(&claim->values, "mrope_section") ||
         pe_values_present(&claim->values, "axes_dims"))
         return PE_OK;
-    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {at->count}}, &list, why);
-    if (status != PE_OK)
-        return status;
-    for (size_t k = 0; k < at->count; k++)
-        ((double *)list.data)[k] = pe_positions_at(at, k);
-    const size_t items = at->shape.dim[0];
-    status = pe_positions_from_list(&list, "positions", &joined, why);
-    if (status != PE_OK) {
-        pe_array_free(&list);
-        return status;
-    }
-    pe_positions_free(at);
-    *at = joined;
-    claim->items = claim->inputs.elements > 0 ? items : 0;
+    pe_positions *at = &value->positions;
+    const size_t items = at->shape.dim[0], vectors = claim->inputs.elements;
+    if (vectors > 0 ? at->count > vectors
+                    : of->ndim != 3 || of->dim[0] != items || of->dim[1] != at->shape.dim[1])
+        return PE_OK;
+    PE_TRY(pe_upload_positions_replace(at, &(pe_shape){1, {at->count}}, position_at, at, why));
+    claim->items = vectors > 0 ? items : 0;
     return PE_OK;
 }

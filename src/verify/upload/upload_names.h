@@ -38,6 +38,12 @@ void pe_upload_shape_lift_scalars(pe_claim *claim);
  * items of a batch stand one behind the other. */
 void pe_upload_shape_drop_ones(pe_claim *claim);
 
+/** Put positions of this shape, the k-th of which is at(of, k), in the place of others.
+ * Errors  those of pe_positions_from_list; OVERLOADED (memory). Then the others stay. */
+pe_status pe_upload_positions_replace(pe_positions *positions, const pe_shape *shape,
+                                      double (*at)(const void *of, size_t k), const void *of,
+                                      pe_problem *why) PE_MUST_CHECK;
+
 /** Vectors and tables [batch, n, width] may have positions [batch, n]; those of their table are one
  * list. Of vectors claim->items says how many rows there were. More positions than there are
  * elements are left to be refused. */

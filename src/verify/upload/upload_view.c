@@ -39,8 +39,7 @@ double pe_upload_view_load(const pe_upload_view *view, bool inputs, size_t row, 
     size_t t;
     const size_t e = element_at(view, row, column, &t);
     const pe_array *array = inputs ? &view->claim->inputs : &view->claim->uploads[t].array;
-    return pe_dtype_load(array->dtype,
-                         (const char *)array->data + e * pe_dtype_bytes(array->dtype));
+    return pe_upload_number(array, e);
 }
 
 void pe_upload_view_take(const pe_upload_view *view, bool inputs, size_t row, double *out)
