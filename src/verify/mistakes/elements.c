@@ -427,7 +427,7 @@ pe_status pe_beside_make(const pe_comparison *of, pe_beside *out, bool *made, pe
         status = fill(out, &expect, why);
     }
     pe_expect_free(&expect);
-    *made = status == PE_OK && out->rows > 0;
+    *made = status == PE_OK && out->rows > 0 && out->pairs > 0;
     if (*made)
         set_all(out);
     else

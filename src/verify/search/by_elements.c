@@ -242,7 +242,8 @@ static pe_status choose(pe_beside *b, unsigned char *is, choice *best, pe_proble
         if (explains(&at) && !was_tried(b, &row->fault, &at)) {
             pe_buffer_free(&best->units);
             *best = (choice){.row = row, .a = b->all.a, .by = by};
-            tell_units(b, &at, &best->units);
+            if (by != WHOLE)
+                tell_units(b, &at, &best->units);
         }
         free(at.all);
     }
