@@ -20,35 +20,6 @@ static double member(const json_t *object, const char *name)
     return json_number_value(json_object_get(object, name));
 }
 
-/* A model that is scaled says a length with its scaling, and mostly the one without. */
-static void read_lengths(pe_compared_model *own)
-{
-    const pe_values *values = &own->layers->values;
-    const double length = number_or(values, "max_position_embeddings", 0);
-    const double factor = number_or(values, "factor", 1);
-    own->reach = own->trained = length;
-    if (own->type == &pe_rope_dynamic)
-        own->reach = length * factor;
-    else if (own->type != &pe_rope_default)
-        own->trained = number_or(values, "original_max_position_embeddings", length / factor);
-}
-
-static void read_advice(pe_compared_model *own)
-{
-    const json_t *advice = json_object_get(own->tree, "long_context");
-    const json_t *scaling = json_object_get(advice, "rope_scaling");
-    if (advice == NULL)
-        return;
-    const char *name = json_string_value(json_object_get(scaling, "rope_type"));
-    size_t t = 0;
-    while (pe_rope_types[t] != NULL && (name == NULL || strcmp(pe_rope_types[t]->name, name) != 0))
-        t++;
-    own->advised = pe_rope_types[t];
-    own->advised_factor = member(scaling, "factor");
-    own->advised_length = member(advice, "max_position_embeddings");
-    own->trained = member(scaling, "original_max_position_embeddings");
-}
-
 static pe_status read(const pe_values *values, const char *name, pe_compared_model *out,
                       pe_problem *why)
 {
@@ -69,8 +40,26 @@ static pe_status read(const pe_values *values, const char *name, pe_compared_mod
                        out->layers->layer_type, name, out->type->name);
     for (size_t k = 0; k < out->model->n_keys; k++)
         out->latent |= strstr(out->model->keys[k].pointer, "qk_rope_head_dim") != NULL;
-    read_lengths(out);
-    read_advice(out);
+    /* A model that is scaled says a length with its scaling, and mostly the one without. */
+    const pe_values *its = &out->layers->values;
+    const double factor = number_or(its, "factor", 1);
+    out->reach = out->trained = number_or(its, "max_position_embeddings", 0);
+    if (out->type == &pe_rope_dynamic)
+        out->reach *= factor;
+    else if (out->type != &pe_rope_default)
+        out->trained = number_or(its, "original_max_position_embeddings", out->trained / factor);
+    /* What its publisher advises. */
+    const json_t *advice = json_object_get(out->tree, "long_context");
+    const json_t *scaling = json_object_get(advice, "rope_scaling");
+    const char *scaled_by = json_string_value(json_object_get(scaling, "rope_type"));
+    for (size_t t = 0; pe_rope_types[t] != NULL && scaled_by != NULL; t++)
+        if (strcmp(pe_rope_types[t]->name, scaled_by) == 0)
+            out->advised = pe_rope_types[t];
+    if (advice != NULL) {
+        out->advised_factor = member(scaling, "factor");
+        out->advised_length = member(advice, "max_position_embeddings");
+        out->trained = member(scaling, "original_max_position_embeddings");
+    }
     return PE_OK;
 }
 

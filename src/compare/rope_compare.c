@@ -183,53 +183,39 @@ static void release(void *of)
 
 /* ---- lengths ---- */
 
-static pe_status derive_target(pe_values *values, double trained, pe_problem *why)
-{
-    /* floor(trained * factor), as if the product were not rounded */
-    const double factor = pe_values_real(values, "factor");
-    const double product = trained * factor, whole = floor(product);
-    const double target =
-        whole == product && fma(trained, factor, -product) < 0 ? whole - 1 : whole;
-    if (target > PE_ROPE_LENGTH_MAX)
-        return pe_values_invalid(values, "factor", why,
-                                 "max_position_embeddings * factor must be at most 1e12, got %.17g",
-                                 target);
-    pe_values_set_int(values, "target_length", (int64_t)target);
-    return PE_OK;
-}
-
-static pe_status derive_factor(pe_values *values, double trained, double target, pe_problem *why)
-{
-    if (pe_values_present(values, "factor"))
-        return PE_OK;
-    if (target / trained > PE_ROPE_FACTOR_MAX)
-        return pe_values_invalid(
-            values, "target_length", why,
-            "target_length must be at most 1e6 times max_position_embeddings, got %.17g and %.17g",
-            target, trained);
-    pe_values_set_real(values, "factor", target / trained);
-    return PE_OK;
-}
-
 static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_problem *why)
 {
-    pe_status status = PE_OK;
     if (!pe_values_present(values, "target_length") && !pe_values_present(values, "factor"))
         return pe_fail(why, PE_MISSING_PARAMETER, "target_length",
                        "target_length is required, or factor in its place, as target_length=131072 "
                        "or factor=4: how long the context is to be");
     const double trained = (double)pe_values_int(values, "max_position_embeddings");
     *out = (pe_rope_lengths){trained, trained, 1}; /* while none is known */
-    if (!pe_values_present(values, "target_length"))
-        status = derive_target(values, trained, why);
-    PE_TRY(status);
+    if (!pe_values_present(values, "target_length")) {
+        /* floor(trained * factor), as if the product were not rounded */
+        const double factor = pe_values_real(values, "factor");
+        const double product = trained * factor, whole = floor(product);
+        const double made =
+            whole == product && fma(trained, factor, -product) < 0 ? whole - 1 : whole;
+        if (made > PE_ROPE_LENGTH_MAX)
+            return pe_values_invalid(
+                values, "factor", why,
+                "max_position_embeddings * factor must be at most 1e12, got %.17g", made);
+        pe_values_set_int(values, "target_length", (int64_t)made);
+    }
     const double target = (double)pe_values_int(values, "target_length");
     if (target < trained)
         return pe_values_invalid(
             values, "target_length", why,
             "target_length must be at least max_position_embeddings, %.17g, got %.17g", trained,
             target);
-    PE_TRY(derive_factor(values, trained, target, why));
+    if (!pe_values_present(values, "factor") && target / trained > PE_ROPE_FACTOR_MAX)
+        return pe_values_invalid(
+            values, "target_length", why,
+            "target_length must be at most 1e6 times max_position_embeddings, got %.17g and %.17g",
+            target, trained);
+    if (!pe_values_present(values, "factor"))
+        pe_values_set_real(values, "factor", target / trained);
     *out = (pe_rope_lengths){trained, target, pe_values_real(values, "factor")};
     return PE_OK;
 }
@@ -245,18 +231,6 @@ static const pe_value *own_value(const compare *state, const pe_rope_type *type,
     return value != NULL && value->present ? value : NULL;
 }
 
-/* Is the key given, or does rope/compare know it? */
-static bool is_known(const compare *state, const pe_values *values, const pe_rope_type *type,
-                     pe_rope_key key)
-{
-    if (own_value(state, type, key) != NULL)
-        return true;
-    for (size_t d = 0; d < type->n_compared_with; d++)
-        if (type->compared_with[d].key == key)
-            return true;
-    return key == PE_ROPE_ORIGINAL || pe_values_present(values, pe_rope_key_name(key));
-}
-
 static bool suffices(const compare *state, const pe_values *values, const pe_rope_type *type)
 {
     if (type == NULL) {
@@ -265,21 +239,15 @@ static bool suffices(const compare *state, const pe_values *values, const pe_rop
         const pe_compared_model *own = &state->own;
         return own->model != NULL && !pe_values_present(&own->layers->values, "axes_dims");
     }
-    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
-        if ((type->needs & PE_ROPE_BIT(k)) != 0 && !is_known(state, values, type, k))
-            return false;
-    return 2 * state->pairs >= type->min_dim;
-}
-
-static void choose_types(const compare *state, pe_values *values)
-{
-    pe_value *chosen = pe_values_find(values, "rope_types");
-    if (chosen->present)
-        return;
-    for (size_t t = 0; t < PE_LEN(types); t++)
-        if (suffices(state, values, types[t]))
-            chosen->picks[chosen->n_picks++] = (unsigned char)t;
-    chosen->present = true;
+    bool known = true; /* is each key given, or does rope/compare know it? */
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
+        bool here = k == PE_ROPE_ORIGINAL || own_value(state, type, k) != NULL ||
+                    pe_values_present(values, pe_rope_key_name(k));
+        for (size_t d = 0; d < type->n_compared_with; d++)
+            here |= type->compared_with[d].key == k;
+        known &= here || (type->needs & PE_ROPE_BIT(k)) == 0;
+    }
+    return known && 2 * state->pairs >= type->min_dim;
 }
 
 static pe_status check_keys(const compare *state, pe_values *values, pe_problem *why)
@@ -367,9 +335,11 @@ static pe_status read_types(pe_values *values, pe_tables *tables, compare *state
     if (status == PE_MISSING_PARAMETER)
         return status;
     status = PE_ALSO(status, read_trained(values, tables, state, &mistake));
-    if (status == PE_OK)
-        choose_types(state, values);
-    const pe_value *chosen = pe_values_find(values, "rope_types");
+    pe_value *chosen = pe_values_find(values, "rope_types");
+    for (size_t t = 0; t < PE_LEN(types) && !chosen->present && status == PE_OK; t++)
+        if (suffices(state, values, types[t]))
+            chosen->picks[chosen->n_picks++] = (unsigned char)t;
+    chosen->present |= status == PE_OK;
     if (chosen->present)
         status = PE_ALSO(status, check_keys(state, values, &mistake));
     for (size_t c = 0; c < chosen->n_picks && status == PE_OK; c++)
@@ -381,17 +351,6 @@ static pe_status read_types(pe_values *values, pe_tables *tables, compare *state
 
 /* Units of work of a type's values and settings beside its frequencies, measured. */
 #define TYPE_WORK 6144
-
-static pe_status check_overflow(const compare *state, pe_dtype dtype, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t t = 0; t < PE_LEN(spectra); t++)
-        for (size_t c = 0; c < state->n && status == PE_OK; c++) {
-            const pe_spectrum_values values = values_of(state, c, spectra[t].kind);
-            status = pe_rope_spectrum_check(&values, spectra[t].name, dtype, state->pairs, why);
-        }
-    return status;
-}
 
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 {
@@ -412,7 +371,11 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
                 pe_plan_set_work(out, PE_LEN(spectra) + f, state->pairs * PE_SPECTRUM_WORK, why);
         PE_TRY(status);
     }
-    PE_TRY(check_overflow(state, dtype, why));
+    for (size_t t = 0; t < PE_LEN(spectra); t++)
+        for (size_t c = 0; c < state->n; c++) {
+            const pe_spectrum_values of = values_of(state, c, spectra[t].kind);
+            PE_TRY(pe_rope_spectrum_check(&of, spectra[t].name, dtype, state->pairs, why));
+        }
     pe_compared_model_warn(&state->own, &state->lengths, out);
     PE_TRY(pe_engines_read(&state->engines, why));
     for (size_t c = 0; c < state->n; c++) {

@@ -252,19 +252,6 @@ static void report_unknown(pe_rope_reading *r, const char *key, const json_t *va
     pe_reader_unknown(r->reader, place, value, near);
 }
 
-/* Is there a row of that name, which a configuration gives in its dictionary? */
-static bool is_row(const pe_rope_reading *r, const char *key)
-{
-    static const char *const beside[] = {"head_dim", "rotary_dim", "seq_len",
-                                         "max_position_embeddings"};
-    const pe_value *value = pe_values_find(&r->kind->values, key);
-    if (value == NULL || pe_nearest_is_name(key, beside, PE_LEN(beside)))
-        return false;
-    const pe_param_kind kind = value->param->kind;
-    return kind == PE_KIND_INT || kind == PE_KIND_REAL || kind == PE_KIND_BOOL ||
-           kind == PE_KIND_REAL_LIST;
-}
-
 static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_rope_key known = pe_rope_key_find(key);
@@ -273,6 +260,14 @@ static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
     const char *place = pe_dictionary_place(r, key);
     pe_reader *reader = r->reader;
     const json_t *other = pe_input_row(no_parameters, key);
+    /* Is there a row of that name, which a configuration gives in its dictionary? */
+    static const char *const beside[] = {"head_dim", "rotary_dim", "seq_len",
+                                         "max_position_embeddings"};
+    const pe_value *row = pe_values_find(&r->kind->values, key);
+    const pe_param_kind kind = row != NULL ? row->param->kind : PE_KIND_CHOICE;
+    const bool is_row = (kind == PE_KIND_INT || kind == PE_KIND_REAL || kind == PE_KIND_BOOL ||
+                         kind == PE_KIND_REAL_LIST) &&
+                        !pe_nearest_is_name(key, beside, PE_LEN(beside));
     if (json_array_size(other) > 1) {
         pe_reader_ignored(reader, place, value, json_string_value(json_array_get(other, 1)));
     } else if (other != NULL) {
@@ -295,7 +290,7 @@ static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
                            "%s is not read beside attention_factor; vLLM before 0.33 reads it, and "
                            "not attention_factor",
                            place);
-    } else if (!is_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
+    } else if (!is_row && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
         report_unknown(r, key, value);
     } else if (is_null && known == PE_ROPE_TRUNCATE && reads) {
         pe_reader_used(reader, place, value, "truncate", "null counts as false");

@@ -111,19 +111,6 @@ static pe_status check_rule(pe_values *values, bool by_tokens, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status make(const pe_values *values, bool by_tokens, pe_array *out, pe_problem *why)
-{
-    const int64_t past = pe_values_int(values, "past_key_values_length");
-    if (by_tokens)
-        return ids_of_tokens(pe_values_tensor(values, "input_ids"),
-                             (double)pe_values_int(values, "padding_idx"), (double)past, out, why);
-    PE_TRY(pe_learned_ids_of_mask(pe_values_tensor(values, "attention_mask"), past, out, why));
-    double *id = out->data;
-    for (size_t i = 0; i < out->elements; i++)
-        id[i] += (double)pe_values_int(values, "offset");
-    return PE_OK;
-}
-
 static pe_status plan_ids(pe_values *values, pe_plan *out, pe_problem *why)
 {
     const bool by_tokens = pe_values_present(values, "input_ids");
@@ -131,11 +118,19 @@ static pe_status plan_ids(pe_values *values, pe_plan *out, pe_problem *why)
     PE_TRY(pe_plan_begin(out, sizeof(pe_array), fill, why));
     pe_array *ids = out->state;
     pe_plan_owns_array(out, ids);
-    PE_TRY(make(values, by_tokens, ids, why));
-    for (size_t i = 0; i < ids->elements; i++)
-        if (((const double *)ids->data)[i] > INT32_MAX)
+    const int64_t past = pe_values_int(values, "past_key_values_length");
+    PE_TRY(
+        by_tokens
+            ? ids_of_tokens(pe_values_tensor(values, "input_ids"),
+                            (double)pe_values_int(values, "padding_idx"), (double)past, ids, why)
+            : pe_learned_ids_of_mask(pe_values_tensor(values, "attention_mask"), past, ids, why));
+    double *id = ids->data;
+    for (size_t i = 0; i < ids->elements; i++) {
+        id[i] += by_tokens ? 0 : (double)pe_values_int(values, "offset");
+        if (id[i] > INT32_MAX)
             return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
                            "id %zu overflows int32", i);
+    }
     return pe_plan_add_tensor(out, "position_ids", PE_INT32, &ids->shape, 1, why);
 }
 

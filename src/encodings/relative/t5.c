@@ -111,18 +111,6 @@ static pe_status plan_distances(const pe_values *values, pe_plan *out, int64_t *
     return pe_plan_positions(out, values, "distances", &s->distances, why);
 }
 
-static pe_status plan_window(pe_values *values, pe_plan *out, int64_t *farthest, pe_problem *why)
-{
-    const pe_relative_window window = {
-        .tensor = "buckets", .dtype = PE_INT32, .run = run, .state_bytes = sizeof(state)};
-    if (!pe_values_present(values, "query_length"))
-        return pe_fail(why, PE_MISSING_PARAMETER, "query_length",
-                       "query_length is required, or distances: query_length=16 or distances=-8:9");
-    PE_TRY(pe_relative_lengths(values, why));
-    *farthest = pe_values_int(values, "key_length") - 1;
-    return pe_relative_plan(&window, values, out, why);
-}
-
 static pe_status plan_buckets(pe_values *values, pe_plan *out, pe_problem *why)
 {
     int64_t farthest = 0;
@@ -134,10 +122,22 @@ static pe_status plan_buckets(pe_values *values, pe_plan *out, pe_problem *why)
             pe_fail(why, PE_INVALID_PARAMETER, "att_span",
                     "att_span is read by variant=deberta only, variant is %s", variants[variant]);
     status = PE_ALSO(status, pe_t5_variant_read(values, variant, &mistake));
-    const pe_status planned = pe_values_present(values, "distances")
-                                  ? plan_distances(values, out, &farthest, &mistake)
-                                  : plan_window(values, out, &farthest, &mistake);
-    status = PE_ALSO(status, planned);
+    const pe_relative_window window = {
+        .tensor = "buckets", .dtype = PE_INT32, .run = run, .state_bytes = sizeof(state)};
+    if (pe_values_present(values, "distances")) {
+        status = PE_ALSO(status, plan_distances(values, out, &farthest, &mistake));
+    } else if (!pe_values_present(values, "query_length")) {
+        status = PE_ALSO(status, pe_fail(&mistake, PE_MISSING_PARAMETER, "query_length",
+                                         "query_length is required, or distances: "
+                                         "query_length=16 or distances=-8:9"));
+    } else {
+        const pe_status lengths = pe_relative_lengths(values, &mistake);
+        status = PE_ALSO(status, lengths);
+        if (lengths == PE_OK) {
+            farthest = pe_values_int(values, "key_length") - 1;
+            status = PE_ALSO(status, pe_relative_plan(&window, values, out, &mistake));
+        }
+    }
     PE_TRY(status);
     state *s = out->state;
     s->span =

@@ -73,21 +73,6 @@ static size_t list_like(const char *typed, int how, pe_buffer *out)
     return n;
 }
 
-/* One that is a slip of the pen away. */
-static size_t list_nearest(const char *name, pe_buffer *out)
-{
-    const char **names = calloc(pe_catalogue_length + 1, sizeof *names);
-    if (names == NULL)
-        return 0;
-    for (size_t i = 0; i < pe_catalogue_length; i++)
-        names[i] = pe_catalogue_table[i].name;
-    const char *near = pe_nearest_name(name, names, pe_catalogue_length);
-    free(names);
-    if (near != NULL)
-        pe_buffer_str(out, near);
-    return near != NULL;
-}
-
 /* Those whose beginning was typed, else the nearest, else those of the same family, else those
  * that have it within. */
 static size_t list_meant(const char *name, const char *folded, pe_buffer *out)
@@ -98,8 +83,16 @@ static size_t list_meant(const char *name, const char *folded, pe_buffer *out)
     n = list_like(folded, BEGINS, out);
     if (n == 0)
         n = list_like(folded, STRIPPED, out);
-    if (n == 0)
-        n = list_nearest(name, out);
+    const char **names = calloc(pe_catalogue_length + 1, sizeof *names), *near = NULL;
+    for (size_t i = 0; i < pe_catalogue_length && names != NULL; i++)
+        names[i] = pe_catalogue_table[i].name;
+    if (n == 0 && names != NULL)
+        near = pe_nearest_name(name, names, pe_catalogue_length);
+    free(names);
+    if (near != NULL) { /* one that is a slip of the pen away */
+        pe_buffer_str(out, near);
+        n = 1;
+    }
     if (n == 0) {
         /* Those that share most with what was typed. */
         size_t most = 0;

@@ -309,20 +309,6 @@ static pe_status read_grid(pe_values *values, pe_grid_patches *out, pe_problem *
                    out->height, out->width, out->merge);
 }
 
-/* A base, or the highest frequency: what the convention has is filled in, the other refused. */
-static pe_status read_frequencies(pe_values *values, pe_grid *grid, pe_problem *why)
-{
-    const bool pixel = grid->convention->pixel;
-    const char *has = pixel ? "max_freq" : "rope_theta", *lacks = pixel ? "rope_theta" : "max_freq";
-    if (pe_values_present(values, lacks))
-        return pe_fail(why, PE_INVALID_PARAMETER, lacks, "%s does not go with convention %s", lacks,
-                       convention_names[grid->convention - conventions]);
-    if (!pe_values_present(values, has))
-        pe_values_set_real(values, has, pixel ? 10 : grid->convention->theta);
-    *(pixel ? &grid->max_freq : &grid->theta) = pe_values_real(values, has);
-    return PE_OK;
-}
-
 pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
 {
     pe_grid grid = {.convention = &conventions[pe_values_choice(values, "convention")],
@@ -333,8 +319,17 @@ pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
                        "columns; got %zu",
                        grid.head_dim);
     grid.pairs = grid.head_dim / 2;
+    /* A base, or the highest frequency: what the convention has is filled in, the other refused. */
     pe_problem mistake;
-    pe_status status = read_frequencies(values, &grid, why);
+    pe_status status = PE_OK;
+    const bool pixel = grid.convention->pixel;
+    const char *has = pixel ? "max_freq" : "rope_theta", *lacks = pixel ? "rope_theta" : "max_freq";
+    if (pe_values_present(values, lacks))
+        status = pe_fail(why, PE_INVALID_PARAMETER, lacks, "%s does not go with convention %s",
+                         lacks, convention_names[grid.convention - conventions]);
+    if (!pe_values_present(values, has))
+        pe_values_set_real(values, has, pixel ? 10 : grid.convention->theta);
+    *(pixel ? &grid.max_freq : &grid.theta) = pe_values_real(values, has);
     status = PE_ALSO(status, pe_values_present(values, "positions")
                                  ? read_given(values, grid.convention, &grid.patches, &mistake)
                                  : read_grid(values, &grid.patches, &mistake));
