@@ -24,24 +24,6 @@ typedef struct patch {
 
 /* ---- what there is ---- */
 
-/* The place of the scaling is PATH, the name of the dictionary, and maybe a label. */
-static void split(patch *p, const char *scaling)
-{
-    const char *name = strstr(scaling, new_name);
-    if (name == NULL)
-        name = strstr(scaling, old_name);
-    snprintf(p->path, sizeof p->path, "%.*s", (int)(name - scaling), scaling);
-    const char *slash = strchr(name, '/');
-    p->label = slash != NULL ? slash + 1 : NULL;
-}
-
-static json_t *step_in(json_t *object, const char *path)
-{
-    for (const char *end; (end = strchr(path, '/')) != NULL; path = end + 1)
-        object = json_object_getn(object, path, (size_t)(end - path));
-    return object;
-}
-
 /* The name of the key, beside the dictionary, that became a parameter of the model. */
 static const char *key_of(const patch *p, const char *parameter, const char *otherwise)
 {
@@ -205,8 +187,16 @@ json_t *pe_config_patch_make(const pe_compared_model *own, pe_patch_kind kind, j
     if (*lack != NULL)
         return NULL;
     if (own->model != NULL) {
-        split(&p, own->layers->scaling != NULL ? own->layers->scaling : new_name);
-        p.config = step_in(json_object_get(own->tree, "config"), p.path);
+        /* The place of the scaling is PATH, the name of the dictionary, and maybe a label. */
+        const char *scaling = own->layers->scaling != NULL ? own->layers->scaling : new_name;
+        const char *name = strstr(scaling, new_name), *end, *at = p.path;
+        if (name == NULL)
+            name = strstr(scaling, old_name);
+        snprintf(p.path, sizeof p.path, "%.*s", (int)(name - scaling), scaling);
+        p.label = strchr(name, '/') != NULL ? strchr(name, '/') + 1 : NULL;
+        p.config = json_object_get(own->tree, "config");
+        for (; (end = strchr(at, '/')) != NULL; at = end + 1)
+            p.config = json_object_getn(p.config, at, (size_t)(end - at));
         json_t *old = json_object_get(p.config, old_name);
         p.dictionary = json_object_size(old) != 0 ? old : json_object_get(p.config, new_name);
         p.by_type = p.label != NULL && json_is_object(json_object_get(p.dictionary, p.label));

@@ -276,14 +276,6 @@ static const char *layers_of(pe_engines *engines, const pe_compared_model *own)
 
 /* ---- settings ---- */
 
-static const json_t *row_of(const pe_engines *engines, const json_t *program, const char *type)
-{
-    const char *name = json_string_value(json_object_get(program, "settings"));
-    const json_t *rows = json_object_get(engines->tree, name);
-    const json_t *row = json_object_get(rows, type);
-    return row != NULL ? row : json_object_get(rows, "others");
-}
-
 /* The text of a program that has one, else that of the type's row; without either, the patch. */
 static void write_setting(draft *d, const char *name, const json_t *program, pe_engine_setting *out)
 {
@@ -329,7 +321,11 @@ pe_status pe_engines_tell(pe_engines *engines, const pe_rope_candidate *candidat
     {
         draft d = {.of = candidate, .lengths = lengths, .own = own};
         pe_engine_setting setting = {.of = candidate->name, .program = name};
-        d.row = row_of(engines, program, candidate->name);
+        const char *settings = json_string_value(json_object_get(program, "settings"));
+        const json_t *rows = json_object_get(engines->tree, settings);
+        d.row = json_object_get(rows, candidate->name);
+        if (d.row == NULL)
+            d.row = json_object_get(rows, "others");
         write_setting(&d, name, program, &setting);
         if (setting.text != NULL && d.row != NULL && strcmp(candidate->name, "published") != 0)
             setting.layers = layers;

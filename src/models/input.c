@@ -64,21 +64,6 @@ void pe_input_free(pe_input *input)
 
 /* ---- for the readers ---- */
 
-/* The object that a key stands in, made where it is not there yet; *name is the key in it. */
-static json_t *parent_of(pe_input *input, const char *key, const char **name)
-{
-    const char *slash = strchr(key, '/');
-    char outer[KEY_MAX];
-    *name = key;
-    if (slash == NULL)
-        return input->config;
-    *name = slash + 1;
-    snprintf(outer, sizeof outer, "%.*s", (int)(slash - key), key);
-    if (!json_is_object(json_object_get(input->config, outer)))
-        input->failed |= json_object_set_new(input->config, outer, json_object()) != 0;
-    return json_object_get(input->config, outer);
-}
-
 /* A member of the whole, or of an object in it. */
 static const json_t *member_at(const json_t *whole, const char *place)
 {
@@ -129,8 +114,17 @@ void pe_input_put(pe_input *input, const char *key, const char *name, json_t *va
     input->failed |= json_object_set_new(input->places, key, json_string(place)) != 0;
     if (value == NULL)
         return;
-    json_t *parent = parent_of(input, key, &name);
-    input->failed |= json_object_set_new(parent, name, value) != 0;
+    /* The object that the key stands in is made where it is not there yet. */
+    const char *slash = strchr(key, '/');
+    json_t *parent = input->config;
+    if (slash != NULL) {
+        snprintf(place, sizeof place, "%.*s", (int)(slash - key), key);
+        if (!json_is_object(json_object_get(parent, place)))
+            input->failed |= json_object_set_new(parent, place, json_object()) != 0;
+        parent = json_object_get(parent, place);
+        key = slash + 1;
+    }
+    input->failed |= json_object_set_new(parent, key, value) != 0;
 }
 
 void pe_input_take(pe_input *input, const char *name, const char *key)

@@ -120,18 +120,6 @@ static size_t product(const pe_shape *shape, size_t from, size_t to)
     return elements;
 }
 
-/* Tokens that have been turned, one behind the other. */
-static pe_status check_finite(const worker *work, const pe_array *array, const void *x,
-                              size_t bytes, pe_problem *why)
-{
-    const char *name = work->rotation->finite;
-    if (name == NULL || pe_scores_finite(array->dtype, x, bytes / pe_dtype_bytes(array->dtype)))
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, name,
-                   "a turned channel of %s overflows %s, or one that came is not finite", name,
-                   pe_dtype_name(array->dtype));
-}
-
 /* What an element costs that is turned one by one. */
 #define SLOW_WORK 8
 
@@ -160,7 +148,13 @@ static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_probl
             for (size_t o = b * per; o < (b + 1) * per; o++) {
                 for (size_t u = t; u < t + got; u++)
                     rotate_token(work, array->dtype, b * n + u, inner, x + (o * n + u) * token);
-                PE_TRY(check_finite(work, array, x + (o * n + t) * token, got * token, why));
+                if (rotation->finite != NULL &&
+                    !pe_scores_finite(array->dtype, x + (o * n + t) * token,
+                                      got * token / pe_dtype_bytes(array->dtype)))
+                    return pe_fail(why, PE_INVALID_PARAMETER, rotation->finite,
+                                   "a turned channel of %s overflows %s, or one that came is not "
+                                   "finite",
+                                   rotation->finite, pe_dtype_name(array->dtype));
                 pe_yield_look((slow ? SLOW_WORK : 1) * got * token / pe_dtype_bytes(array->dtype));
                 PE_TRY(pe_yield_check(why));
             }

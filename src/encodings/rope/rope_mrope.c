@@ -128,23 +128,6 @@ static pe_status settle_layout(pe_values *values, size_t *out, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status read_sections(const pe_values *values, size_t pairs, sections *out,
-                               pe_problem *why)
-{
-    const pe_value *list = pe_values_find(values, "mrope_section");
-    size_t sum = 0;
-    *out = (sections){.n = list->list_length, .pairs = pairs};
-    for (size_t a = 0; a < out->n; a++) {
-        out->of[a] = (size_t)list->list[a];
-        sum += out->of[a];
-    }
-    if (sum == pairs)
-        return PE_OK;
-    return pe_values_invalid(values, "mrope_section", why,
-                             "mrope_section must sum to rotary_dim/2 = %zu pairs, got %zu", pairs,
-                             sum);
-}
-
 static pe_status check_sections(const pe_values *values, size_t choice, const sections *s,
                                 pe_problem *why)
 {
@@ -176,8 +159,18 @@ pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why)
     if (!pe_values_present(values, "mrope_section"))
         return status;
     status = PE_ALSO(status, settle_layout(values, &choice, &mistake));
-    const pe_status read = read_sections(values, rope->pairs, &s, &mistake);
-    status = PE_ALSO(status, read);
+    const pe_value *list = pe_values_find(values, "mrope_section");
+    size_t sum = 0;
+    s = (sections){.n = list->list_length, .pairs = rope->pairs};
+    for (size_t a = 0; a < s.n; a++) {
+        s.of[a] = (size_t)list->list[a];
+        sum += s.of[a];
+    }
+    if (sum != s.pairs)
+        status = PE_ALSO(
+            status, pe_values_invalid(values, "mrope_section", &mistake,
+                                      "mrope_section must sum to rotary_dim/2 = %zu pairs, got %zu",
+                                      s.pairs, sum));
     if (status == PE_OK)
         status = check_sections(values, choice, &s, why);
     PE_TRY(status);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sinusoidal_relative.c - sines and cosines of distances, for attention with relative positions. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/size.h"
 #include "encodings/registry.h"
@@ -76,17 +77,6 @@ static pe_status drop_unread(pe_values *values, size_t variant, pe_problem *why)
 
 /* ---- rows ---- */
 
-static pe_status put(const state *s, pe_dtype dtype, const pe_region *region, void *out,
-                     pe_problem *why)
-{
-    int32_t *distance = out;
-    if (dtype != PE_INT32)
-        return pe_sinusoid_fill(&s->sinusoid, &s->within, region, out, why);
-    for (size_t r = 0; r < region->units; r++)
-        distance[r] = (int32_t)pe_positions_at(&s->within, region->first + r);
-    return PE_OK;
-}
-
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const state *s = plan->state;
@@ -101,7 +91,12 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
         some = pe_size_min(left, row < s->before ? s->before - row : within ? after - row : left);
         rows.first = row < s->before ? 0 : within ? row - s->before : s->within.count - 1;
         rows.units = within ? some : 1;
-        PE_TRY(put(s, dtype, &rows, to, why));
+        if (dtype != PE_INT32)
+            PE_TRY(pe_sinusoid_fill(&s->sinusoid, &s->within, &rows, to, why));
+        for (size_t r = 0; r < rows.units && dtype == PE_INT32; r++) {
+            const int32_t distance = (int32_t)pe_positions_at(&s->within, rows.first + r);
+            memcpy(to + r * bytes, &distance, sizeof distance);
+        }
         if (!within)
             pe_relative_repeat(to, bytes, some - 1, to + bytes);
         to += some * bytes;

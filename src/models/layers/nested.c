@@ -127,61 +127,46 @@ typedef struct place {
     char path[PE_READER_PATH];
 } place;
 
-/* There is room: what has none is not resolved. */
-static void keep_tower(pe_reader *reader, const pe_model_tower *tower)
-{
-    pe_model *model = reader->model;
-    if (tower->pointer != NULL) {
-        model->towers[model->n_towers++] = *tower;
-        return;
-    }
-    pe_reader_fail_memory(reader);
-    pe_model_free(tower->model);
-}
-
-static void add_tower(pe_reader *reader, const char *path, const char *name, pe_model *model)
-{
-    pe_buffer pointer = {0};
-    pe_buffer_format(&pointer, "#/%s%s", path, name);
-    const pe_model_tower tower = {.pointer = pe_buffer_take(&pointer), .model = model};
-    /* What is told of the tower's keys is told of the whole's. */
-    for (size_t k = 0; k < model->n_keys; k++)
-        pe_reader_take_key(reader, &model->keys[k]);
-    for (size_t w = 0; w < model->n_warnings; w++) {
-        pe_reader_warn(reader, "%s: %s", name, model->warnings[w]);
-        free(model->warnings[w]);
-    }
-    model->n_keys = model->n_warnings = 0;
-    for (size_t p = 0; p < model->n_parts; p++) /* what it says, the whole model says, too */
-        (void)pe_parts_add(reader, model->parts[p].resource, &model->parts[p].values);
-    keep_tower(reader, &tower);
-    for (size_t t = 0; t < model->n_towers; t++)
-        keep_tower(reader, &model->towers[t]);
-    model->n_towers = 0;
-}
-
-/* A tower that cannot be resolved is no failure of the whole. */
+/* A tower that cannot be resolved is no failure of the whole. There is room for it, and for those
+ * within it. */
 static void resolve_tower(pe_reader *reader, const place *at, const char *name, const json_t *value,
                           pe_nested_resolve *resolve)
 {
     pe_problem why = {0};
-    pe_model *tower = NULL;
+    pe_model *tower = NULL, *model = reader->model;
     pe_reader inner = {.whole = value,
                        .tower = name,
                        .outer = json_string_value(json_object_get(at->object, "model_type")),
                        .depth = reader->depth + 1,
-                       .towers_max = reader->towers_max - reader->model->n_towers - 1,
+                       .towers_max = reader->towers_max - model->n_towers - 1,
                        .why = &why};
     memcpy(inner.path, at->path, sizeof inner.path);
     go_into(&inner, name, value);
     inner.path_bytes = strlen(inner.path);
     const pe_status status = resolve(&inner, &tower);
-    if (status == PE_OK)
-        add_tower(reader, at->path, name, tower);
-    else if (pe_status_is_ours(status))
+    if (pe_status_is_ours(status))
         pe_reader_fail_memory(reader);
-    else
+    else if (status != PE_OK)
         pe_reader_warn(reader, "%s is not told: %s", name, why.detail);
+    if (status != PE_OK)
+        return;
+    /* What is told of the tower, its keys and the towers within it is told of the whole. */
+    pe_buffer pointer = {0};
+    pe_buffer_format(&pointer, "#/%s%s", at->path, name);
+    for (size_t k = 0; k < tower->n_keys; k++)
+        pe_reader_take_key(reader, &tower->keys[k]);
+    for (size_t w = 0; w < tower->n_warnings; w++) {
+        pe_reader_warn(reader, "%s: %s", name, tower->warnings[w]);
+        free(tower->warnings[w]);
+    }
+    for (size_t p = 0; p < tower->n_parts; p++)
+        (void)pe_parts_add(reader, tower->parts[p].resource, &tower->parts[p].values);
+    model->towers[model->n_towers++] = (pe_model_tower){pe_buffer_take(&pointer), tower};
+    if (model->towers[model->n_towers - 1].pointer == NULL)
+        pe_reader_fail_memory(reader);
+    for (size_t t = 0; t < tower->n_towers; t++)
+        model->towers[model->n_towers++] = tower->towers[t];
+    tower->n_keys = tower->n_warnings = tower->n_towers = 0;
 }
 
 void pe_nested_towers(pe_reader *reader, pe_nested_resolve *resolve)

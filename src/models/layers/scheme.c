@@ -50,23 +50,6 @@ static pe_scheme guess_scheme(pe_reader *reader)
     return PE_SCHEME_UNKNOWN;
 }
 
-/* Baichuan's 13B model has ALiBi. Only its code says so, by its width, and llama.cpp's, by its
- * layers.
- *
- * Source  ggml-org/llama.cpp, src/models/baichuan.cpp (load_arch_hparams). */
-static bool is_baichuan_13b(const pe_reader *reader)
-{
-    static const struct {
-        const char *type, *key;
-        double value;
-    } rules[] = {{"baichuan", "hidden_size", 5120}, {"gguf/baichuan", "num_hidden_layers", 40}};
-    bool is = false;
-    for (size_t i = 0; reader->type != NULL && i < PE_LEN(rules); i++)
-        is |= strcmp(reader->type_name, rules[i].type) == 0 &&
-              json_number_value(json_object_get(reader->config, rules[i].key)) == rules[i].value;
-    return is;
-}
-
 /* Zamba2 rotates where use_mem_rope is true, Conformers where their embeddings are rotary, Granite
  * hybrids where they are rope. */
 static bool rotates_by_key(pe_reader *reader, const char *key)
@@ -91,7 +74,15 @@ pe_scheme pe_scheme_find(pe_reader *reader)
     double truth = 0;
     pe_scheme scheme =
         reader->type != NULL ? pe_model_type_scheme(reader->type) : guess_scheme(reader);
-    if (is_baichuan_13b(reader)) {
+    /* Baichuan's 13B model has ALiBi. Only its code says so, by its width, and llama.cpp's, by its
+     * layers.
+     *
+     * Source  ggml-org/llama.cpp, src/models/baichuan.cpp (load_arch_hparams). */
+    const char *type = reader->type != NULL ? reader->type_name : "";
+    if ((strcmp(type, "baichuan") == 0 &&
+         json_number_value(json_object_get(reader->config, "hidden_size")) == 5120) ||
+        (strcmp(type, "gguf/baichuan") == 0 &&
+         json_number_value(json_object_get(reader->config, "num_hidden_layers")) == 40)) {
         pe_reader_warn(reader, "this is the 13B model by its size: it has ALiBi");
         return PE_SCHEME_ALIBI;
     }
