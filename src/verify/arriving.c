@@ -150,18 +150,6 @@ static pe_status look_at_first(pe_arriving *a, pe_claim *claim, const pe_compari
     return pe_totals_make(view, a->rows, false, &a->totals, why);
 }
 
-static bool make_sample(pe_arriving *a)
-{
-    bool made = true;
-    a->kept = (KEPT_ELEMENTS / a->width / PE_READING_BLOCKS + 4) * PE_READING_BLOCKS;
-    a->kept = a->kept < a->rows ? a->kept : a->rows;
-    for (size_t t = 0; t < tensors_of(&a->claim); t++) {
-        a->sample[t] = malloc(a->kept * a->row_bytes[t] + 1); /* an empty row has no bytes */
-        made &= a->sample[t] != NULL;
-    }
-    return made;
-}
-
 /* Rows of all tensors that are there; 0 where they are not one behind the other. */
 static size_t rows_there(const pe_arriving *a, pe_slice there, size_t *skip)
 {
@@ -190,8 +178,13 @@ static pe_status make(pe_arriving *a, pe_slice there, size_t *skip,
         a->last = rows.of[t] > rows.of[a->last] ? t : a->last;
     }
     rows.n = rows_there(a, there, skip);
-    if (!make_sample(a))
-        return pe_fail_memory(why);
+    a->kept = (KEPT_ELEMENTS / a->width / PE_READING_BLOCKS + 4) * PE_READING_BLOCKS;
+    a->kept = a->kept < a->rows ? a->kept : a->rows;
+    for (size_t t = 0; t < tensors_of(&a->claim); t++) {
+        a->sample[t] = malloc(a->kept * a->row_bytes[t] + 1); /* an empty row has no bytes */
+        if (a->sample[t] == NULL)
+            return pe_fail_memory(why);
+    }
     if (rows.n == 0)
         return PE_OK;
     const pe_status status = pe_upload_view_plan(&a->claim, context, &plan, why); /* of all rows */
@@ -253,26 +246,22 @@ size_t pe_arriving_held_bytes(const pe_arriving *arriving)
 
 /* ---- rows ---- */
 
-/* Where the first bad element is in the table. */
-static void place_bad(const pe_arriving *a, pe_bad *bad)
-{
-    size_t t = tensors_of(&a->claim) - 1;
-    while (t > 0 && strcmp(bad->tensor, a->claim.uploads[t].name) != 0)
-        t--;
-    const pe_upload *of = &a->claim.uploads[t];
-    pe_upload_view_place(
-        of, (a->totals.done + bad->index[0]) * of->array.shape.dim[1] + bad->index[1], bad);
-}
-
 static pe_status compare(pe_arriving *a, pe_claim *claim PE_UNUSED, const pe_comparison *of,
                          pe_problem *why)
 {
-    const bool had = a->totals.first_bad.any;
-    const pe_status status =
-        pe_totals_add(&a->totals, of, PE_TOTALS_RULE | PE_TOTALS_DISTANCES, why);
-    if (a->totals.first_bad.any && !had)
-        place_bad(a, &a->totals.first_bad);
-    return status;
+    pe_bad *bad = &a->totals.first_bad;
+    const bool had = bad->any;
+    PE_TRY(pe_totals_add(&a->totals, of, PE_TOTALS_RULE | PE_TOTALS_DISTANCES, why));
+    if (had || !bad->any)
+        return PE_OK;
+    /* Where it is in the whole table. */
+    size_t t = tensors_of(&a->claim) - 1;
+    while (t > 0 && strcmp(bad->tensor, a->claim.uploads[t].name) != 0)
+        t--;
+    const pe_upload *upload = &a->claim.uploads[t];
+    const size_t row = a->totals.done + bad->index[0];
+    pe_upload_view_place(upload, row * upload->array.shape.dim[1] + bad->index[1], bad);
+    return PE_OK;
 }
 
 static void keep_sample(pe_arriving *a, const some_rows *rows)
@@ -305,20 +294,6 @@ pe_status pe_arriving_rows(pe_arriving *arriving, const void *held, const void *
 
 /* ---- the end ---- */
 
-/* What is of the sample alone is not told. */
-static void drop_strays(pe_report *report)
-{
-    size_t kept = 0;
-    for (size_t f = 0; f < report->n_findings; f++) {
-        const pe_finding finding = report->findings[f];
-        if (finding.n_faults == 1 && pe_strays_is_fault(finding.faults[0]))
-            pe_verify_finding_free(&report->findings[f]);
-        else
-            report->findings[kept++] = finding;
-    }
-    report->n_findings = kept;
-}
-
 static pe_status search(const pe_arriving *a, const pe_verify_context *context, pe_report *out,
                         pe_problem *why)
 {
@@ -333,7 +308,15 @@ static pe_status search(const pe_arriving *a, const pe_verify_context *context, 
     pe_verify_claim_free(&claim);
     if (status != PE_OK)
         return status;
-    drop_strays(out);
+    size_t kept = 0;
+    for (size_t f = 0; f < out->n_findings; f++) { /* what is of the sample alone is not told */
+        const pe_finding finding = out->findings[f];
+        if (finding.n_faults == 1 && pe_strays_is_fault(finding.faults[0]))
+            pe_verify_finding_free(&out->findings[f]);
+        else
+            out->findings[kept++] = finding;
+    }
+    out->n_findings = kept;
     out->reading.of_rows = a->rows;
     out->sampled = a->kept;
     out->sampled_of = a->rows;

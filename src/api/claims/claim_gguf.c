@@ -13,22 +13,11 @@
 /* The first positions tell all frequencies. */
 static const char first_rows[] = "dtype=float64&positions=0:64&format=safetensors";
 
-static pe_status write_table(pe_query *query, const pe_read_limits *limits, pe_buffer *out,
-                             pe_problem *why)
-{
-    pe_plan plan = {0};
-    const pe_rendering rendering = pe_query_rendering(query);
-    pe_status status = pe_query_plan(query, limits->tables, limits->plan, &plan, why);
-    if (status == PE_OK)
-        status = pe_report_render(&plan, &rendering, out, why);
-    pe_plan_free(&plan);
-    return status;
-}
-
 static pe_status table_of(const pe_model *model, const char *layer_type,
                           const pe_read_limits *limits, pe_buffer *out, pe_problem *why)
 {
     pe_query query;
+    pe_plan plan = {0};
     const pe_model_layers *layers;
     PE_TRY(pe_model_choose(model, layer_type, &layers, why));
     if (layers->resource != &pe_rope_table)
@@ -42,7 +31,11 @@ static pe_status table_of(const pe_model *model, const char *layer_type,
     if (status == PE_OK)
         status = pe_model_fill(&layers->values, &query.values, why);
     PE_TRY(pe_query_finish(&query, status, limits, &query, why));
-    status = write_table(&query, limits, out, why);
+    const pe_rendering rendering = pe_query_rendering(&query);
+    status = pe_query_plan(&query, limits->tables, limits->plan, &plan, why);
+    if (status == PE_OK)
+        status = pe_report_render(&plan, &rendering, out, why);
+    pe_plan_free(&plan);
     pe_query_free(&query);
     return status;
 }

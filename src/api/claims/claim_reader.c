@@ -31,45 +31,43 @@ static const struct {
 
 pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes, pe_problem *why)
 {
-    const char *name = encoding;
+    const char *name = encoding, *names[PE_LEN(encodings) + 128];
+    size_t n = 0;
     if (encoding[0] == '\0')
         return pe_fail(why, PE_MISSING_PARAMETER, "encoding",
                        "encoding is required: rope, sinusoidal, alibi, or one that GET /v1 lists "
                        "as claimable");
-    for (size_t e = 0; e < PE_LEN(encodings); e++)
+    for (size_t e = 0; e < PE_LEN(encodings); e++) {
+        names[n++] = encodings[e].name;
         if (strcmp(encodings[e].name, encoding) == 0)
             name = slopes && encodings[e].slopes != NULL ? encodings[e].slopes : encodings[e].table;
-    const pe_resource *resource = pe_registry_find(name);
-    if (resource == NULL || !pe_resource_is_claimable(resource) || encoding[0] == '/') {
-        const char *names[PE_LEN(encodings) + 128];
-        size_t n = 0;
-        for (size_t e = 0; e < PE_LEN(encodings); e++)
-            names[n++] = encodings[e].name;
-        for (size_t r = 0; pe_registry[r] != NULL && n < PE_LEN(names); r++)
-            if (pe_resource_is_claimable(pe_registry[r]))
-                names[n++] = pe_registry[r]->name;
-        if (strncmp(encoding, "learned/", 8) == 0)
-            return pe_fail(
-                why, PE_INVALID_PARAMETER, "encoding",
-                "encoding must be learned, with the name of a table of this server, or "
-                "learned/interpolate, with a table of yours among its parameters; got \"%.40s\"",
-                encoding);
-        if (pe_registry_find(encoding) != NULL && encoding[0] != '/')
-            return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
-                           "encoding must be what GET /v1 lists as claimable: %.40s is computed "
-                           "from other tensors than its parameters; claim the table that it uses",
-                           encoding);
-        const char *near = strcasecmp(encoding, "rotary") == 0
-                               ? encodings[0].name
-                               : pe_nearest_name(encoding, names, n);
-        return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
-                       "encoding must be rope, sinusoidal, alibi, or one that GET /v1 lists as "
-                       "claimable (rope/table); got \"%.40s\"%s%s%s",
-                       encoding, near != NULL ? ", did you mean " : "", near != NULL ? near : "",
-                       near != NULL ? "?" : "");
     }
-    claim->resource = resource;
-    return PE_OK;
+    const pe_resource *resource = encoding[0] != '/' ? pe_registry_find(name) : NULL;
+    if (resource != NULL && pe_resource_is_claimable(resource)) {
+        claim->resource = resource;
+        return PE_OK;
+    }
+    if (strncmp(encoding, "learned/", 8) == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
+                       "encoding must be learned, with the name of a table of this server, or "
+                       "learned/interpolate, with a table of yours among its parameters; got "
+                       "\"%.40s\"",
+                       encoding);
+    if (resource != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
+                       "encoding must be what GET /v1 lists as claimable: %.40s is computed from "
+                       "other tensors than its parameters; claim the table that it uses",
+                       encoding);
+    for (size_t r = 0; pe_registry[r] != NULL && n < PE_LEN(names); r++)
+        if (pe_resource_is_claimable(pe_registry[r]))
+            names[n++] = pe_registry[r]->name;
+    const char *near = strcasecmp(encoding, "rotary") == 0 ? encodings[0].name
+                                                           : pe_nearest_name(encoding, names, n);
+    return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
+                   "encoding must be rope, sinusoidal, alibi, or one that GET /v1 lists as "
+                   "claimable (rope/table); got \"%.40s\"%s%s%s",
+                   encoding, near != NULL ? ", did you mean " : "", near != NULL ? near : "",
+                   near != NULL ? "?" : "");
 }
 
 /* Take the values of a query, which is freed, and whether it names the arithmetic.
@@ -270,18 +268,14 @@ static pe_status read_vectors(const pe_claim_reader *r, pe_query *query, const p
         return pe_fail(why, PE_INVALID_PARAMETER, name,
                        "%s must have channels along the last axis and tokens along another", name);
     snprintf(text, sizeof text, "%zu", shape->dim[shape->ndim - 1]);
-    pe_status status = PE_OK;
     if ((r->shapes.given & PE_CLAIM_HEAD_DIM) == 0)
-        status = add(r, query, "head_dim", text, why);
-    PE_TRY(status);
+        PE_TRY(add(r, query, "head_dim", text, why));
     if (axis < 0 || axis + 1 >= (int64_t)shape->ndim)
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
                        "seq_axis must name an axis of %s before the last, got %lld", name,
                        (long long)r->claim.seq_axis);
     snprintf(text, sizeof text, "0:%zu", shape->dim[axis]);
-    if (query->resource->turned == NULL)
-        status = add(r, query, "positions", text, why);
-    return status;
+    return query->resource->turned == NULL ? add(r, query, "positions", text, why) : PE_OK;
 }
 
 /* The element type of the numbers: indices beside them are integers whatever the others are. */
@@ -374,21 +368,6 @@ static pe_status take_tensors(const pe_claim_reader *r, pe_claim *claim, pe_stor
     return status == PE_OK ? pe_claim_shapes_take_angles(&r->shapes, claim, why) : status;
 }
 
-/* What was said, and a configuration. The query has its values, but no defaults. */
-static pe_status read_given(const pe_claim_reader *r, pe_query *query, pe_problem *why)
-{
-    pe_slice rest = pe_buffer_slice(&r->rest);
-    if (r->rest.failed)
-        return pe_fail_memory(why);
-    rest.bytes -= rest.bytes > 0 && r->body != NULL; /* the last '&' */
-    const pe_status status = r->body == NULL ? pe_claim_json_read(r, query, why)
-                                             : pe_query_string_read(query, rest, r->limits, why);
-    if (r->layers == NULL || pe_status_is_ours(status))
-        return status;
-    pe_problem mistake;
-    return PE_ALSO(status, pe_model_fill(&r->layers->values, &query->values, &mistake));
-}
-
 /* The numbers of JSON, and what the tensors tell. */
 static pe_status read_tensors(pe_claim_reader *r, const pe_claim_group *group, pe_claim *claim,
                               pe_stored_list *list, pe_query *query, pe_problem *why)
@@ -432,9 +411,14 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
     pe_problem mistake;
     pe_read_limits limits = *r->limits;
     limits.keep_mistakes = r->body == NULL && limits.plan != NULL;
-    if (pe_query_begin(claim->resource, &query, why) != PE_OK)
-        return why->status;
-    pe_status status = read_given(r, &query, why);
+    PE_TRY(pe_query_begin(claim->resource, &query, why));
+    pe_slice rest = pe_buffer_slice(&r->rest);
+    rest.bytes -= rest.bytes > 0 && r->body != NULL; /* the last '&' */
+    pe_status status = r->rest.failed    ? pe_fail_memory(why)
+                       : r->body == NULL ? pe_claim_json_read(r, &query, why)
+                                         : pe_query_string_read(&query, rest, r->limits, why);
+    if (r->layers != NULL && !pe_status_is_ours(status)) /* what was not said */
+        status = PE_ALSO(status, pe_model_fill(&r->layers->values, &query.values, &mistake));
     const pe_status tensors =
         pe_status_is_ours(status) ? PE_OK : read_tensors(r, group, claim, list, &query, &mistake);
     query.resource = claim->resource;

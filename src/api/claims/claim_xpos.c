@@ -100,17 +100,6 @@ static pe_status fill(const vectors *v, pe_upload *uploads, double *off, pe_prob
     return PE_OK;
 }
 
-static bool passes(const vectors *v)
-{
-    for (size_t e = 0; e < v->in->elements; e++) {
-        const size_t c = e % v->width;
-        if ((c < v->offset || c - v->offset >= 2 * v->pairs) &&
-            pe_upload_number(v->in, e) != pe_upload_number(v->out, e))
-            return false;
-    }
-    return true;
-}
-
 static pe_status read(const pe_claim *claim, vectors *out, pe_problem *why)
 {
     const pe_array *in = &claim->inputs, *rotated = &claim->uploads[0].array;
@@ -175,7 +164,13 @@ pe_status pe_claim_xpos_turn(pe_claim *claim, pe_problem *why)
     claim->part_off = v.part;
     if (status == PE_OK)
         status = fill(&v, tells, claim->derived.data, why);
-    if (status == PE_OK && !passes(&v))
+    bool passes = true;
+    for (size_t e = 0; e < v.in->elements && status == PE_OK; e++) {
+        const size_t c = e % v.width;
+        if (c < v.offset || c - v.offset >= 2 * v.pairs)
+            passes &= pe_upload_number(v.in, e) == pe_upload_number(v.out, e);
+    }
+    if (!passes)
         pe_claim_report(&claim->doubts,
                         "channels past rotary_dim changed, which xPos passes through");
     if (status != PE_OK) {

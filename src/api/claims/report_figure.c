@@ -35,26 +35,23 @@ pe_status pe_report_render(const pe_plan *plan, const pe_rendering *rendering, p
     return status;
 }
 
-/* What the axes are: rows of tables are positions. */
-static const char *axes_of(const pe_claim *claim, const pe_report *report)
-{
-    const bool pairs = report->bands_of[0] == 'p';
-    const pe_value *value = pe_values_find(&claim->values, "positions");
-    if (value != NULL && value->present && value->positions.count == report->difference.rows)
-        return pairs ? "positions, pair" : "positions, column";
-    return pairs ? "row, pair" : "row, column";
-}
-
 pe_status pe_report_figure(const pe_claim *claim, const pe_report *report, const pe_format *format,
                            pe_buffer *out, pe_problem *why)
 {
     char title[96];
     pe_resource resource = *claim->resource;
+    const bool pairs = report->bands_of[0] == 'p';
+    const pe_value *at = pe_values_find(&claim->values, "positions");
+    const bool placed = /* rows of tables are positions */
+        at != NULL && at->present && at->positions.count == report->difference.rows;
     snprintf(title, sizeof title, "%s: difference from the claim", resource.name);
     resource.name = "verify";
     resource.summary = title;
     resource.formula = "|got - claimed|";
-    resource.labels = PE_LABELS({.axes = axes_of(claim, report), .value = "|difference|"});
+    resource.labels = PE_LABELS({.axes = placed  ? (pairs ? "positions, pair" : "positions, column")
+                                         : pairs ? "row, pair"
+                                                 : "row, column",
+                                 .value = "|difference|"});
     const pe_figure_options options = {
         .view = PE_VIEW_HEATMAP, .width = PE_FIGURE_WIDTH, .height = PE_FIGURE_HEIGHT};
     const pe_difference *of = &report->difference;

@@ -86,17 +86,6 @@ static run find_run(const pe_expect *expect, size_t first, size_t n)
                  at[t + 1] - first < n ? at[t + 1] - first : n};
 }
 
-/* Frequencies of their own, for those of a plan. */
-static void take_ladder(const pe_expect *expect, run at, double *out)
-{
-    const double *ladder = expect->guess->distortion.ladder;
-    const char *name = expect->plan->tensors[at.tensor].name;
-    const bool scaled_base = strcmp(expect->guess->claim->resource->name, "rope/scaled-base") == 0;
-    const bool counts = strcmp(name, scaled_base ? "scaled_inv_freq" : "inv_freq") == 0;
-    for (size_t e = 0; e < at.n && ladder != NULL && counts; e++)
-        out[e] = ladder[at.first + e];
-}
-
 /* Elements [first, first + n) of the upload by the guess's law, which is computed in float64, 2^-29
  * times as coarse as float32. Its products may be kept in the upload's type on the way, as those of
  * other tables (allowance.h). */
@@ -116,19 +105,17 @@ static void take_law(const pe_expect *expect, size_t first, size_t n, const pe_e
     }
 }
 
-/* Does a law say what elements are, whatever the claimed ones and their errors? */
-static bool has_own_law(const pe_expect *expect)
-{
-    const pe_distortion *by = &expect->guess->distortion;
-    return by->law != NULL && by->law_gain == 0;
-}
-
 pe_status pe_expect_plain_row(pe_expect *expect, size_t row, pe_problem *why)
 {
     const pe_upload_view *view = expect->view;
     const pe_expected_row *out = &expect->row;
     const size_t first = row * view->width;
     const size_t width = pe_upload_view_row_width(view, row);
+    const pe_distortion *by = &expect->guess->distortion;
+    /* Some laws say what elements are, whatever the claimed ones and their errors. */
+    const bool alone = by->law != NULL && by->law_gain == 0;
+    const bool scaled_base = strcmp(expect->guess->claim->resource->name, "rope/scaled-base") == 0;
+    const char *frequencies = scaled_base ? "scaled_inv_freq" : "inv_freq";
     pe_status status = PE_OK;
     for (size_t done = 0; done < width && status == PE_OK;) {
         const run at = find_run(expect, first + done, width - done);
@@ -139,11 +126,12 @@ pe_status pe_expect_plain_row(pe_expect *expect, size_t row, pe_problem *why)
                                      .of_all = &expect->known_of_all,
                                      .per_position = expect->per_position,
                                      .columns = expect->columns};
-        status = has_own_law(expect) ? PE_OK : plain_run(expect, at, out->value + done, why);
-        take_ladder(expect, at, out->value + done);
+        status = alone ? PE_OK : plain_run(expect, at, out->value + done, why);
+        if (by->ladder != NULL && strcmp(expect->plan->tensors[at.tensor].name, frequencies) == 0)
+            memcpy(out->value + done, by->ladder + at.first, at.n * sizeof *out->value);
         for (size_t e = 0; e < at.n; e++)
             out->exact_error[done + e] = out->float32_error[done + e] = 0;
-        if (status == PE_OK && !has_own_law(expect))
+        if (status == PE_OK && !alone)
             status = pe_allowance_of_run(expect->guess, expect->plan, &of, out->exact_error + done,
                                          out->float32_error + done, why);
         done += at.n;

@@ -14,17 +14,6 @@
 
 /* ---- rows ---- */
 
-/* Numbers that were not sent are as they should be. */
-static void take_unsent(pe_expect *expect, pe_measure_row *r)
-{
-    const pe_upload_view *view = r->view;
-    if (r->got != expect->taken)
-        memcpy(expect->taken, r->got, r->width * sizeof *r->got);
-    memcpy(expect->taken + view->unsent_at, r->want.value + view->unsent_at,
-           view->unsent_n * sizeof *r->got);
-    r->got = expect->taken;
-}
-
 static pe_status compare_row(pe_expect *expect, size_t row, pe_measure_row *out, pe_problem *why)
 {
     const pe_upload_view *view = expect->view;
@@ -42,9 +31,15 @@ static pe_status compare_row(pe_expect *expect, size_t row, pe_measure_row *out,
                             .got = pe_expect_got(expect, row)};
     pe_yield_spend(ELEMENT_WORK * out->width);
     const pe_status status = pe_expect_row(expect, row, &out->want, why);
-    if (status == PE_OK && view->unsent_n > 0)
-        take_unsent(expect, out);
-    return status;
+    if (status != PE_OK || view->unsent_n == 0)
+        return status;
+    /* Numbers that were not sent are as they should be. */
+    if (out->got != expect->taken)
+        memcpy(expect->taken, out->got, out->width * sizeof *out->got);
+    memcpy(expect->taken + view->unsent_at, out->want.value + view->unsent_at,
+           view->unsent_n * sizeof *out->got);
+    out->got = expect->taken;
+    return PE_OK;
 }
 
 /* The guess's exact numbers, with its frequencies if they are needed. */

@@ -31,14 +31,6 @@ pe_status pe_upload_names_fail_shape(const char *name, const pe_shape *wanted, c
     return PE_INVALID_PARAMETER;
 }
 
-static size_t find_upload(const pe_claim *claim, const char *name)
-{
-    size_t u = 0;
-    while (u < claim->n_uploads && strcmp(claim->uploads[u].name, name) != 0)
-        u++;
-    return u;
-}
-
 /* "NAME is missing: the table has cos, sin" */
 static pe_status fail_name(const pe_plan *plan, pe_status status, const char *name,
                            const char *what, pe_problem *why)
@@ -131,7 +123,9 @@ pe_status pe_upload_names_match(pe_claim *claim, const pe_plan *plan, bool all, 
             return fail_name(plan, PE_INVALID_PARAMETER, claim->uploads[u].name,
                              "no tensor of these parameters, whose table", why);
     for (size_t t = 0; t < plan->n_tensors; t++) {
-        const size_t u = find_upload(claim, plan->tensors[t].name);
+        size_t u = 0;
+        while (u < claim->n_uploads && strcmp(claim->uploads[u].name, plan->tensors[t].name) != 0)
+            u++;
         if (u == claim->n_uploads &&
             (all || claim->n_uploads == 0 || claim->uploads[0].name[0] == '\0'))
             return fail_name(plan, PE_MISSING_PARAMETER, plan->tensors[t].name,
@@ -210,40 +204,32 @@ pe_status pe_upload_shape_put_in_order(pe_array *array, const pe_shape *wanted, 
 
 /* ---- axes of one element ---- */
 
-static void lift(pe_shape *shape)
-{
-    if (shape->ndim == 0)
-        *shape = (pe_shape){1, {1}};
-}
-
 void pe_upload_shape_lift_scalars(pe_claim *claim)
 {
     for (size_t u = 0; u < claim->n_uploads; u++)
-        lift(&claim->uploads[u].array.shape);
-    if (claim->inputs.elements > 0)
-        lift(&claim->inputs.shape);
-}
-
-static void drop_ones_of(pe_upload *upload, size_t positions)
-{
-    pe_shape *shape = &upload->array.shape;
-    if (shape->ndim <= 2 || positions == 0)
-        return;
-    const size_t width = shape->dim[shape->ndim - 1];
-    if (upload->array.elements / positions != width || upload->array.elements % positions != 0)
-        return;
-    upload->sent = *shape;
-    *shape = (pe_shape){2, {positions, width}};
+        if (claim->uploads[u].array.shape.ndim == 0)
+            claim->uploads[u].array.shape = (pe_shape){1, {1}};
+    if (claim->inputs.elements > 0 && claim->inputs.shape.ndim == 0)
+        claim->inputs.shape = (pe_shape){1, {1}};
 }
 
 void pe_upload_shape_drop_ones(pe_claim *claim)
 {
     const pe_value *positions = pe_values_find(&claim->values, "positions");
     if (claim->inputs.elements > 0 || positions == NULL || !positions->present ||
-        positions->positions.shape.ndim != 1)
+        positions->positions.shape.ndim != 1 || positions->positions.count == 0)
         return;
-    for (size_t u = 0; u < claim->n_uploads; u++)
-        drop_ones_of(&claim->uploads[u], positions->positions.count);
+    const size_t n = positions->positions.count;
+    for (size_t u = 0; u < claim->n_uploads; u++) {
+        pe_upload *upload = &claim->uploads[u];
+        pe_shape *shape = &upload->array.shape;
+        const size_t width = shape->ndim > 2 ? shape->dim[shape->ndim - 1] : 0;
+        if (shape->ndim <= 2 || upload->array.elements / n != width ||
+            upload->array.elements % n != 0)
+            continue;
+        upload->sent = *shape;
+        *shape = (pe_shape){2, {n, width}};
+    }
 }
 
 /* ---- positions of batch items ---- */

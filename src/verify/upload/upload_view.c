@@ -262,31 +262,25 @@ static pe_status lay_out(pe_upload_view *view, const pe_plan *plan, pe_problem *
     return PE_OK;
 }
 
-/* Find the tensors of the plan in the uploads. A table of pairs has all of them. */
+/* Find the tensors of the plan in the uploads, and put their axes into its order. A table of pairs has
+ * all of them. */
 static pe_status match_uploads(pe_upload_view *view, pe_claim *claim, const pe_plan *plan,
                                pe_problem *why)
 {
-    if (!has_pairs(view))
-        view->layout = NULL;
-    if (!view->rotated && claim->n_uploads < plan->n_tensors && claim->uploads[0].name[0] != '\0')
-        view->layout = NULL; /* cosines or sines alone */
+    if (!has_pairs(view) ||
+        (!view->rotated && claim->n_uploads < plan->n_tensors && claim->uploads[0].name[0] != '\0'))
+        view->layout = NULL; /* or cosines or sines alone */
     if (view->rotated)
         return PE_OK;
-    return pe_upload_names_match(claim, plan, view->layout != NULL, view->plan_tensor, why);
-}
-
-static pe_status put_all_in_order(pe_upload_view *view, pe_claim *claim, const pe_plan *plan,
-                                  pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t u = 0; u < claim->n_uploads && status == PE_OK && !view->rotated; u++) {
+    PE_TRY(pe_upload_names_match(claim, plan, view->layout != NULL, view->plan_tensor, why));
+    for (size_t u = 0; u < claim->n_uploads; u++) {
         const size_t of = view->layout != NULL ? u : view->plan_tensor[u];
-        const pe_shape *wanted = &plan->tensors[of].shape, *is = &claim->uploads[u].array.shape;
-        if (!pe_upload_names_same_sizes(wanted, is, false))
-            status = pe_upload_shape_put_in_order(&claim->uploads[u].array, wanted, &view->permuted,
-                                                  why);
+        const pe_shape *wanted = &plan->tensors[of].shape;
+        pe_array *is = &claim->uploads[u].array;
+        if (!pe_upload_names_same_sizes(wanted, &is->shape, false))
+            PE_TRY(pe_upload_shape_put_in_order(is, wanted, &view->permuted, why));
     }
-    return status;
+    return PE_OK;
 }
 
 pe_status pe_upload_view_plan(pe_claim *claim, const pe_verify_context *context, pe_plan *out,
@@ -331,8 +325,6 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
         pe_upload_shape_drop_ones(claim);
         status = match_uploads(out, claim, &plan, why);
     }
-    if (status == PE_OK)
-        status = put_all_in_order(out, claim, &plan, why);
     if (status == PE_OK)
         status = lay_out(out, &plan, why);
     pe_plan_free(&plan);
