@@ -34,13 +34,11 @@
  */
 typedef struct pe_body_stream {
     pe_service *service;
-    struct MHD_Connection *connection;
-    pe_client_queues *queues; /* of the client, which stays as long as the connection */
-    pe_request *request;      /* there while the stream is read */
-    uint64_t price;           /* of all that the stream makes */
-    int64_t here;             /* nanoseconds that the thread that sends took */
-    uint64_t bytes, made;     /* without a coder; bytes: UINT64_MAX, not known */
-    uint64_t work;            /* of all numbers */
+    pe_request *request;  /* there while the stream is read */
+    uint64_t price;       /* of all that the stream makes */
+    int64_t here;         /* nanoseconds that the thread that sends took */
+    uint64_t bytes, made; /* without a coder; bytes: UINT64_MAX, not known */
+    uint64_t work;        /* of all numbers */
     pe_representation *representation;
     pe_coder *coder;      /* of the representation's stream; NULL: the bytes go out as they are */
     bool made_by_workers; /* all blocks */
@@ -135,7 +133,7 @@ static void make_in_worker(void *context)
     pe_meter_begin(&body->request->meter);
     make_measured(body, &why);
     pe_admission_pause(body->request);
-    MHD_resume_connection(body->connection);
+    MHD_resume_connection(body->request->connection);
 }
 
 /* What is held of a block. */
@@ -183,11 +181,12 @@ static ssize_t read_block(void *context, uint64_t position PE_UNUSED, char *out,
     pe_problem why;
     size_t got = take(body, out, bytes);
     if (got == 0 && !body->ended && (body->made_by_workers || body->pace.owed > 0)) {
-        MHD_suspend_connection(body->connection);
+        MHD_suspend_connection(body->request->connection);
         body->job = (pe_job){.run = make_in_worker, .context = body, .price = BLOCK_WORK};
-        if (pe_pool_submit(body->service->pool, body->queues, &body->job, PE_JOB_BLOCK))
+        if (pe_pool_submit(body->service->pool, pe_admission_queues(body->request), &body->job,
+                           PE_JOB_BLOCK))
             return 0; /* called again once resumed */
-        MHD_resume_connection(body->connection);
+        MHD_resume_connection(body->request->connection);
         make_block(body, &why); /* the pool has ended, and soon the server */
         got = take(body, out, bytes);
     } else if (got == 0 && !body->ended) {
@@ -200,7 +199,7 @@ static ssize_t read_block(void *context, uint64_t position PE_UNUSED, char *out,
     if (body->status == PE_OK)
         return MHD_CONTENT_READER_END_OF_STREAM;
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(body->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        MHD_get_connection_info(body->request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (info != NULL)
         (void)shutdown(info->connect_fd, SHUT_RDWR);
     return MHD_CONTENT_READER_END_WITH_ERROR;
@@ -212,8 +211,6 @@ static pe_status set_up(pe_request *request, pe_coding coding, pe_body_stream *b
 {
     const pe_range *range = &request->range;
     body->service = request->service;
-    body->queues = pe_admission_queues(request);
-    body->connection = request->connection;
     body->request = request;
     body->price = request->price.computing + request->price.coding;
     pe_representation *representation = body->representation = request->representation;

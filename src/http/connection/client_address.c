@@ -11,7 +11,7 @@
 
 /* ---- text ---- */
 
-pe_client_address pe_client_address_of_ipv4(const void *ipv4)
+static pe_client_address of_ipv4(const void *ipv4)
 {
     pe_client_address address = {0};
     address.bytes.s6_addr[10] = address.bytes.s6_addr[11] = 0xff;
@@ -19,7 +19,8 @@ pe_client_address pe_client_address_of_ipv4(const void *ipv4)
     return address;
 }
 
-bool pe_client_address_parse(pe_slice text, pe_client_address *out)
+/* Text as inet_pton reads it: "192.0.2.1" or "2001:db8::1". */
+static bool parse(pe_slice text, pe_client_address *out)
 {
     char copy[INET6_ADDRSTRLEN];
     struct in_addr ipv4;
@@ -28,7 +29,7 @@ bool pe_client_address_parse(pe_slice text, pe_client_address *out)
     memcpy(copy, text.text, text.bytes);
     copy[text.bytes] = '\0';
     if (inet_pton(AF_INET, copy, &ipv4) == 1) {
-        *out = pe_client_address_of_ipv4(&ipv4);
+        *out = of_ipv4(&ipv4);
         return true;
     }
     return inet_pton(AF_INET6, copy, &out->bytes) == 1;
@@ -61,7 +62,7 @@ static bool parse_network(const char *text, network *out)
     *out = (network){.bits = 128};
     if (strcmp(text, "unix") == 0)
         return true;
-    if (!pe_client_address_parse((pe_slice){text, bytes}, &out->address))
+    if (!parse((pe_slice){text, bytes}, &out->address))
         return false;
     if (digits == NULL)
         return true;
@@ -130,7 +131,7 @@ pe_client_address pe_client_address_unwind(const pe_settings *settings, const ch
         while (first[-1] != ',') /* the list begins with one */
             first--;
         pe_client_address next;
-        if (!pe_client_address_parse(trim(first, end), &next))
+        if (!parse(trim(first, end), &next))
             break;
         peer = next;
         end = first - 1;
@@ -141,8 +142,7 @@ pe_client_address pe_client_address_unwind(const pe_settings *settings, const ch
 pe_client_address pe_client_address_of_socket(const struct sockaddr *address)
 {
     if (address != NULL && address->sa_family == AF_INET)
-        return pe_client_address_of_ipv4(
-            &((const struct sockaddr_in *)(const void *)address)->sin_addr);
+        return of_ipv4(&((const struct sockaddr_in *)(const void *)address)->sin_addr);
     if (address != NULL && address->sa_family == AF_INET6)
         return (pe_client_address){((const struct sockaddr_in6 *)(const void *)address)->sin6_addr};
     return (pe_client_address){0};
@@ -172,7 +172,7 @@ static const char line_begin[] = "PROXY ";
 static bool read_address(pe_slice word, bool v6, pe_client_address *out)
 {
     const bool has_colon = word.bytes > 0 && memchr(word.text, ':', word.bytes) != NULL;
-    return has_colon == v6 && pe_client_address_parse(word, out);
+    return has_colon == v6 && parse(word, out);
 }
 
 static bool is_port(pe_slice word)
@@ -255,7 +255,7 @@ static pe_proxy_found read_binary(pe_slice begin, pe_proxy_header *out)
         const uint8_t *addresses = bytes + START_BYTES;
         out->known = family == IPV4 || family == IPV6;
         if (family == IPV4)
-            out->client = pe_client_address_of_ipv4(addresses);
+            out->client = of_ipv4(addresses);
         if (family == IPV6)
             memcpy(&out->client.bytes, addresses, sizeof out->client.bytes);
     }

@@ -20,11 +20,6 @@ typedef struct pe_client_address {
  * none, though proxy_protocol is set. */
 pe_status pe_client_address_check(const pe_settings *settings, pe_problem *why) PE_MUST_CHECK;
 
-/** Text as inet_pton reads it: "192.0.2.1" or "2001:db8::1". */
-bool pe_client_address_parse(pe_slice text, pe_client_address *out);
-/** Of the four bytes of an IPv4 address. */
-pe_client_address pe_client_address_of_ipv4(const void *ipv4);
-
 /** The peer of the connection itself. */
 pe_client_address pe_client_address_of_peer(struct MHD_Connection *connection);
 /** The same of what accept() gave. */
