@@ -241,6 +241,13 @@ static void *on_target(void *context PE_UNUSED, const char *target, struct MHD_C
     return request;
 }
 
+/* Have operators see the request among those under way. */
+static void set_label(pe_request *request)
+{
+    pe_watchdog_label(request->service->watchdog, request->watch, request->method_text,
+                      request->target, request->started);
+}
+
 /* ---- the story of a request, from its last byte to a decided reply ---- */
 
 /* Whose request is it, and may it be served? Asked once its header is there; what has no body asks
@@ -284,10 +291,29 @@ static pe_outcome process(pe_request *request, pe_problem *why)
 
 static pe_outcome run(pe_request *request, pe_step *step);
 
+/* A client that has ended its side is sent something each time. */
+#define LOOK_EVERY (PE_NANOSECONDS_PER_SECOND / 4)
+
+/* Has the client of a request that is worked on left? Looks now and then only: at once where looked_at
+ * is 0. */
+static bool is_left(void *context)
+{
+    pe_request *request = context;
+    const int64_t now = pe_clock();
+    if (now - request->looked_at < LOOK_EVERY)
+        return false;
+    request->looked_at = now;
+    const bool interim = request->takes_interim && request->watch->tls == NULL;
+    if (pe_client_alive(request->watch->socket, interim))
+        return false;
+    pe_service_count(&request->service->counters.abandoned);
+    return true;
+}
+
 /* From now on the time of this thread is the request's, which ends where it takes too much. */
 static void begin_metering(pe_request *request)
 {
-    request->meter.is_left = pe_request_is_left;
+    request->meter.is_left = is_left;
     request->meter.context = request;
     pe_admission_allow(request);
     pe_meter_begin(&request->meter);
@@ -302,7 +328,7 @@ static bool has_failed(pe_outcome outcome)
 static pe_outcome work_on(pe_request *request, pe_problem *why)
 {
     const int64_t most = request->service->settings->queue_wait_ms * PE_NANOSECONDS_PER_MS;
-    if (pe_request_is_left(request)) /* there will be no reply, and the connection ends */
+    if (is_left(request)) /* there will be no reply, and the connection ends */
         return PE_REPLIED;
     if (pe_clock() - request->next.since > most)
         return pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker");
@@ -333,7 +359,7 @@ static void run_job(void *context)
     request->looked_at = 0;
     if (!part) {
         outcome = run(request, work_on); /* deferred: another worker may have it now */
-    } else if (!pe_request_is_left(request)) {
+    } else if (!is_left(request)) {
         begin_metering(request);
         request->route->part(request);
         pe_admission_pause(request);
@@ -364,7 +390,7 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
         if (!pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, 0))
             return PE_REPLIED; /* by a 408 */
         request->stage = PE_STAGE_WORKING;
-        pe_request_set_label(request);
+        set_label(request);
         MHD_suspend_connection(request->connection);
     }
     refused = refused || !hand_over(request, queues, kind, pe_request_price(request));
@@ -429,7 +455,7 @@ static enum MHD_Result send_reply(pe_request *request)
 {
     request->stage = PE_STAGE_ANSWERED;
     if (request->reply_bytes >= LABELLED_BYTES)
-        pe_request_set_label(request);
+        set_label(request);
     pe_access_log_begin(request);
     /* False: the client has been answered past the library, and gets no more. */
     const bool sends =
@@ -501,7 +527,7 @@ static enum MHD_Result begin(connection *carrier, const char *method, const char
     }
     if (status == PE_OK) {
         if (request->has_body)
-            pe_request_set_label(request); /* it may take long to arrive */
+            set_label(request); /* it may take long to arrive */
         return MHD_YES;
     }
     pe_service_count(&request->service->counters.refused);

@@ -46,10 +46,4 @@ void pe_route_template(unsigned number, char *out, size_t room);
 /** Is the row served beside the answers, at least where there is no listener for operators? */
 bool pe_route_is_public(const pe_route *route);
 
-/**
- * Adds "did you mean /v1/rope/table?" or "below it are /v1/t5/buckets, /v1/t5/bias"; nothing where
- * no path is like it. `known`: the n paths that are served, templates with {name} among them.
- */
-void pe_path_suggestion_add(const char *path, const char *const *known, size_t n, pe_buffer *out);
-
 #endif

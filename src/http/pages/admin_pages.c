@@ -21,9 +21,16 @@
 /* Requests that one answer lists at most. */
 #define LISTED_MAX 256
 
+static pe_outcome reply_constant(pe_request *request, const char *json)
+{
+    return pe_reply_held(
+        request, json, strlen(json), NULL,
+        PE_FIELDS({"Content-Type", "application/json"}, {"Cache-Control", "no-store"}));
+}
+
 pe_outcome pe_page_admin(pe_request *request, pe_problem *why PE_UNUSED)
 {
-    return pe_reply_constant(
+    return reply_constant(
         request, "{\"name\":\"posenc\",\"description\":\"the listener for operators\","
                  "\"get\":[\"/metrics\",\"/caches\",\"/settings\",\"/log-level\",\"/readiness\","
                  "\"/requests\",\"/version\",\"/livez\",\"/readyz\",\"/healthz\"],"
@@ -115,7 +122,7 @@ pe_outcome pe_page_log_level(pe_request *request, pe_problem *why)
 /* Also of /healthz: the process runs and answers. */
 pe_outcome pe_page_livez(pe_request *request, pe_problem *why PE_UNUSED)
 {
-    return pe_reply_constant(request, "{\"status\":\"ok\"}\n");
+    return reply_constant(request, "{\"status\":\"ok\"}\n");
 }
 
 pe_outcome pe_page_readyz(pe_request *request, pe_problem *why)

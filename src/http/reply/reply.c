@@ -276,13 +276,6 @@ pe_outcome pe_reply_held(pe_request *request, const void *data, size_t bytes, pe
     return decide(request, MHD_HTTP_OK, response);
 }
 
-pe_outcome pe_reply_constant(pe_request *request, const char *json)
-{
-    return pe_reply_held(
-        request, json, strlen(json), NULL,
-        PE_FIELDS({"Content-Type", "application/json"}, {"Cache-Control", "no-store"}));
-}
-
 pe_outcome pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *fields)
 {
     struct MHD_Response *response =

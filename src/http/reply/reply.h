@@ -53,9 +53,6 @@ struct MHD_Response *pe_response_held(const void *data, size_t bytes, struct pe_
 pe_outcome pe_reply_held(pe_request *request, const void *data, size_t bytes,
                          struct pe_cache_entry *entry, const pe_field *fields);
 
-/** application/json that is constant; no-store. */
-pe_outcome pe_reply_constant(pe_request *request, const char *json);
-
 /** No content: 204, 304. */
 pe_outcome pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *fields);
 

@@ -165,9 +165,6 @@ void pe_request_id_make(char out[PE_REQUEST_ID_BYTES])
 
 /* ---- how far it is ---- */
 
-/* A client that has ended its side is sent something each time. */
-#define LOOK_EVERY (PE_NANOSECONDS_PER_SECOND / 4)
-
 const char *pe_request_id(pe_request *request)
 {
     if (request->id == NULL) {
@@ -188,26 +185,6 @@ bool pe_request_has_turn(const pe_request *request, pe_job_kind kind)
 {
     return request->stage == PE_STAGE_WORKING &&
            (request->next.kind == kind || request->next.kind == PE_JOB_HEAVY);
-}
-
-void pe_request_set_label(pe_request *request)
-{
-    pe_watchdog_label(request->service->watchdog, request->watch, request->method_text,
-                      request->target, request->started);
-}
-
-bool pe_request_is_left(void *context)
-{
-    pe_request *request = context;
-    const int64_t now = pe_clock();
-    if (now - request->looked_at < LOOK_EVERY)
-        return false;
-    request->looked_at = now;
-    const bool interim = request->takes_interim && request->watch->tls == NULL;
-    if (pe_client_alive(request->watch->socket, interim))
-        return false;
-    pe_service_count(&request->service->counters.abandoned);
-    return true;
 }
 
 uint64_t pe_request_price(const pe_request *request)

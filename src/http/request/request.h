@@ -206,15 +206,8 @@ void pe_target_read_method(pe_request *request, const char *method);
  *  Errors  MALFORMED_REQUEST: twice what may come once; INTERNAL: no memory. */
 pe_status pe_fields_read(pe_request *request, pe_problem *why) PE_MUST_CHECK;
 
-/** Has the client of a request that is worked on left (pe_client_alive)? Looks now and then only: at
- * once where looked_at is 0.   Threads  the worker that has the request. */
-bool pe_request_is_left(void *request);
-
 /** What it costs as far as is known: a large body is read before its price is. */
 uint64_t pe_request_price(const pe_request *request);
-
-/** Have operators see the request among those under way. */
-void pe_request_set_label(pe_request *request);
 
 /** The id to reply with; made when the client sent none. */
 const char *pe_request_id(pe_request *request);
