@@ -12,6 +12,9 @@
 #include "formats/format.h"
 #include "plan/price.h"
 
+/** Bytes of a value in JSON beyond which it is read last, and only where nothing was refused. */
+#define PE_READ_LARGE 65536
+
 /** What reading is bounded by. */
 typedef struct pe_read_limits {
     size_t max_elements;  /* of any input or output tensor */

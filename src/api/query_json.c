@@ -146,6 +146,8 @@ static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
     place_of(parent, named.name, place, sizeof place);
     value->parent = parent;
     value->given = true; /* if refused, too */
+    if (b->failed != PE_OK && b->rows[i].json.bytes > PE_READ_LARGE)
+        return PE_OK; /* it costs more than one more mistake is worth */
     const pe_value_reading to = {
         .param = &named, .value = value, .place = place, .limits = b->limits, .dtype = dtype};
     char range[PE_COUNTED_BYTES];
@@ -185,8 +187,10 @@ static pe_status read_members(body *b, pe_slice text)
         if (strcmp(values->value[i].param->name, "dtype") == 0)
             note(b, read_row(b, i, PE_FLOAT64, &mistake), &mistake);
     const pe_dtype dtype = pe_query_dtype(b->query);
-    for (size_t i = 0; i < values->n && !pe_status_is_ours(b->failed); i++)
-        note(b, read_row(b, i, dtype, &mistake), &mistake);
+    for (size_t large = 0; large < 2; large++)
+        for (size_t i = 0; i < values->n && !pe_status_is_ours(b->failed); i++)
+            if (large == (b->rows[i].json.bytes > PE_READ_LARGE))
+                note(b, read_row(b, i, dtype, &mistake), &mistake);
     return b->failed;
 }
 

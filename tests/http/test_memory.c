@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 
 #include "base/budget.h"
+#include "base/buffer.h"
 #include "support/problem.h"
 #include "support/wire.h"
 
@@ -310,6 +311,36 @@ static void what_a_body_does_not_hold_takes_no_memory(void **state)
     server_end(&server);
 }
 
+/* d_model is no whole number, or none. The list would take eight bytes a number. */
+static void a_list_beside_a_mistake_takes_no_memory(void **state)
+{
+    static const char *const json[] = {"Content-Type: application/json", NULL};
+    static const struct {
+        const char *target, *head;
+    } rows[] = {{"/v1/sinusoidal", "{\"d_model\":3.5,\"positions\":["},
+                {"/v1/verify", "{\"encoding\":\"sinusoidal\",\"parameters\":{\"d_model\":3.5},"
+                               "\"table\":["}};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        test_server server;
+        pe_buffer body = {0};
+        pe_buffer_str(&body, rows[r].head);
+        while (body.bytes < (size_t)16 * MIB)
+            pe_buffer_str(&body, "1,3,8,4,");
+        pe_buffer_str(&body, "5]}");
+        server_start(&server, NULL);
+        const long before = server_status_kb(&server, "VmHWM:");
+        reply answer = fetch(&server, "POST", rows[r].target, json, body.data, body.bytes);
+        assert_problem(rows[r].target, &answer, 422, "invalid-parameter");
+        const long grown = (server_status_kb(&server, "VmHWM:") - before) * 1024;
+        print_message("%s: %ld MiB for %zu bytes\n", rows[r].target, grown / MIB, body.bytes);
+        if (!SANITIZED)
+            assert_in_range(grown, 1, 2 * (long)body.bytes);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+        server_end(&server);
+    }
+}
+
 /* ---- what the system does not give ---- */
 
 /* Answers that would be stored, of 4 MB each: more than there is room for. */
@@ -348,6 +379,7 @@ int main(void)
         cmocka_unit_test(a_list_of_positions_is_held_once),
         cmocka_unit_test(long_lists_hold_no_more_than_the_budget),
         cmocka_unit_test(what_a_body_does_not_hold_takes_no_memory),
+        cmocka_unit_test(a_list_beside_a_mistake_takes_no_memory),
         cmocka_unit_test(many_answers_go_out_of_a_small_address_space),
     };
     return cmocka_run_group_tests_name("http memory", tests, NULL, NULL);

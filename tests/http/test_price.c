@@ -213,7 +213,7 @@ static void configurations_and_searches_have_a_price(void **state)
     reply answer = post_json(&few, "/v1/models/resolve", config);
     assert_status("resolve", &answer, 200);
     reply_free(&answer);
-    assert_int_equal(work_of(&few) - before, 12288 + (long)strlen(config) * 5 / 2);
+    assert_int_equal(work_of(&few) - before, 12288 + (long)strlen(config) * 4);
     before = work_of(&few);
     answer = get(&few, "/v1/models?q=llama");
     assert_problem("a search", &answer, 429, "rate-limited");

@@ -403,6 +403,15 @@ static pe_status read_tensors(pe_claim_reader *r, const pe_claim_group *group, p
     return status;
 }
 
+/* Is it much text? */
+static bool is_large(const pe_claim_reader *r, const pe_stored_list *list)
+{
+    size_t bytes = 0;
+    for (size_t t = 0; t < list->n && r->body == NULL; t++)
+        bytes += list->tensor[t].bytes;
+    return bytes > PE_READ_LARGE;
+}
+
 /* What is claimed of the numbers, then the numbers: mistakes of both are told. */
 static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_claim *claim,
                             pe_stored_list *list, pe_problem *why)
@@ -419,8 +428,8 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
                                          : pe_query_string_read(&query, rest, r->limits, why);
     if (r->layers != NULL && !pe_status_is_ours(status)) /* what was not said */
         status = PE_ALSO(status, pe_model_fill(&r->layers->values, &query.values, &mistake));
-    const pe_status tensors =
-        pe_status_is_ours(status) ? PE_OK : read_tensors(r, group, claim, list, &query, &mistake);
+    const bool reads = status == PE_OK || (!pe_status_is_ours(status) && !is_large(r, list));
+    const pe_status tensors = reads ? read_tensors(r, group, claim, list, &query, &mistake) : PE_OK;
     query.resource = claim->resource;
     status = pe_query_finish(&query, status, &limits, &query, why);
     if (status != PE_OK)

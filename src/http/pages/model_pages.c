@@ -137,6 +137,6 @@ pe_outcome pe_page_resolve(pe_request *request, pe_problem *why)
     PE_TRY(pe_parameters_configuration(request, why));
     if (request->query.bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query");
-    PE_TRY(pe_admission_take(request, READ_WORK + request->body.bytes * 5 / 2, why));
+    PE_TRY(pe_admission_take(request, READ_WORK + request->body.bytes * 4, why));
     return pe_request_defer(request, large ? PE_JOB_HEAVY : PE_JOB_LIGHT, resolve);
 }

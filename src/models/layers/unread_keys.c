@@ -2,11 +2,14 @@
 /* unread_keys.c - keys that bear on positions, and that nothing reads. */
 #include <string.h>
 
+#include "base/yield.h"
 #include "models/input.h"
 #include "models/layers.h"
 
 /* Unknown keys that are reported. */
 #define UNKNOWN_MAX 64
+
+#define KEY_WORK 64 /* units */
 
 /* Does the name contain one of the words? */
 static bool smells(const char *key, const char *const *words)
@@ -52,9 +55,7 @@ static bool report_unread(pe_reader *reader, const char *key, const json_t *valu
     const bool rotates = smells(key, rotations);
     const char *near = NULL;
     char place[PE_READER_KEY];
-    if (pe_reader_knows_key(key, rotates ? &near : NULL))
-        return false;
-    if (!rotates && !smells(key, positions))
+    if ((!rotates && !smells(key, positions)) || pe_reader_knows_key(key, rotates ? &near : NULL))
         return false;
     if (!pe_reader_escape(reader, key, place))
         return true;
@@ -76,6 +77,7 @@ void pe_unread_keys_report(pe_reader *reader)
     size_t unknown = 0;
     json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
     {
+        pe_yield_spend(KEY_WORK);
         if (reader->status == PE_OK && unknown < UNKNOWN_MAX)
             unknown += report_unread(reader, key, value);
     }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yield.h"
 #include "plan/plan.h"
 #include "plan/resource.h"
 #include "verify/compare/equation.h"
@@ -270,6 +271,7 @@ static pe_status fill_errors(const struct family *family, const pe_guess *guess,
     read_equation(family->across, values, &across);
     read_equation(family->down, values, &down);
     read_equation(family->of_column, values, &of_column);
+    pe_yield_spend(run->n * pe_equation_work(&error));
     for (size_t e = 0, row = SIZE_MAX; e < run->n && status == PE_OK; e++) {
         const size_t now = (run->first + e) / unit, c = (run->first + e) % unit;
         at.row = (double)now;

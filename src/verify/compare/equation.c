@@ -258,6 +258,17 @@ double pe_equation_at(const pe_equation *equation, const void *of, double i)
     return number_at(equation, 0, of, i);
 }
 
+/* Steps from `from` on; three take a unit. */
+static uint64_t work_from(const pe_equation *equation, size_t from)
+{
+    return 1 + (equation->n - from) / 3;
+}
+
+uint64_t pe_equation_work(const pe_equation *equation)
+{
+    return work_from(equation, 0);
+}
+
 /* ---- reading ---- */
 
 #define NAME_MOST 48
@@ -345,14 +356,12 @@ static double number_of(const reader *r, char *name)
                                                 : value->real;
 }
 
-#define STEPS_OF_UNIT 3 /* of work */
-
 /* What the steps from `from` on say of n items. */
 static double number_of_all(reader *r, const struct of_all *f, size_t from, size_t n)
 {
     double all = f->begin;
     size_t i = 0, listed = 0;
-    const uint64_t work = 1 + (r->out->n - from) / STEPS_OF_UNIT;
+    const uint64_t work = work_from(r->out, from);
     double *list = f->of_list != NULL ? malloc((n + 1) * sizeof *list) : NULL;
     for (bool found = false; i < n && !found && !r->failed; i += !found) {
         const double x = number_at(r->out, from, r->of, (double)i);

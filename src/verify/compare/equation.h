@@ -70,5 +70,7 @@ double pe_equation_tidy(double x);
 double pe_median(double *list, size_t n);
 
 double pe_equation_at(const pe_equation *equation, const void *of, double i);
+/** Units of work of one number. */
+uint64_t pe_equation_work(const pe_equation *equation);
 
 #endif

@@ -9,8 +9,9 @@
 #include "base/yield.h"
 #include "plan/common_params.h"
 
-/* Units of work of an element that is computed and compared. */
+/* Units of work of an element that is computed and compared, and of a row beside. */
 #define ELEMENT_WORK 4
+#define ROW_WORK     8
 
 /* ---- rows ---- */
 
@@ -29,7 +30,7 @@ static pe_status compare_row(pe_expect *expect, size_t row, pe_measure_row *out,
                             .truncated = expect->guess->distortion.truncated,
                             .tolerance = view->claim->tolerance,
                             .got = pe_expect_got(expect, row)};
-    pe_yield_spend(ELEMENT_WORK * out->width);
+    pe_yield_spend(ROW_WORK + ELEMENT_WORK * out->width);
     const pe_status status = pe_expect_row(expect, row, &out->want, why);
     if (status != PE_OK || view->unsent_n == 0)
         return status;

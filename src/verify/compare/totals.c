@@ -102,13 +102,10 @@ static void take_steps(const pe_expect *expect, const pe_measure_row *r, size_t 
     }
 }
 
-static void forget_allowed(pe_totals *totals, const pe_claim *claim)
+static void forget_allowed(pe_totals *totals)
 {
-    for (size_t k = 0; k < PE_LEN(totals->allowed); k++)
-        totals->allowed[k] = (pe_allowed){.arithmetic = claim->tolerance >= 0 ? NULL
-                                                        : k > 0               ? "float32"
-                                                                              : "exact",
-                                          .words = pe_allowance_words(claim->resource)};
+    for (pe_allowed *one = totals->allowed; one < totals->allowed + PE_LEN(totals->allowed); one++)
+        *one = (pe_allowed){.arithmetic = one->arithmetic, .words = one->words};
 }
 
 /* Allowances of a table of pairs grow with the position, so that its farthest rows tell the
@@ -121,7 +118,7 @@ static void add_allowed(pe_totals *totals, const pe_expect *expect, const pe_mea
     if (far < totals->farthest)
         return;
     if (far > totals->farthest)
-        forget_allowed(totals, r->view->claim);
+        forget_allowed(totals);
     totals->farthest = far;
     for (unsigned by = PE_BY_EXACT; by <= PE_BY_FLOAT32; by++) {
         pe_allowed *all = &totals->allowed[by == PE_BY_FLOAT32];
@@ -408,7 +405,11 @@ pe_status pe_totals_make(const pe_upload_view *view, size_t rows, bool draws, pe
     pe_strays *extent = &out->strays;
     pe_difference *difference = &out->difference;
     *out = (pe_totals){.by = PE_BY_EXACT | PE_BY_FLOAT32, .farthest = -1};
-    forget_allowed(out, view->claim);
+    for (size_t k = 0; k < PE_LEN(out->allowed); k++) {
+        out->allowed[k].words = pe_allowance_words(view->claim->resource);
+        if (view->claim->tolerance < 0)
+            out->allowed[k].arithmetic = k > 0 ? "float32" : "exact";
+    }
     set_extent(view, rows, extent);
     const size_t units = view->layout != NULL ? view->geometry.pairs
                          : rows > 0           ? rows
