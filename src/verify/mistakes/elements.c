@@ -65,7 +65,7 @@ static void look_at(pe_beside *b, size_t e, double more)
     now->row = (double)b->row[row];
     now->wide = (double)tensor_of(b, column, &first);
     now->column = (double)(column - first);
-    now->next = (double)((column + 1) % (2 * b->pairs));
+    now->next = b->pairs > 0 ? (double)((column + 1) % (2 * b->pairs)) : 0;
     now->pair = pair != SIZE_MAX ? (double)pair : nan("");
     now->second = b->second[column];
     now->copied = column >= (b->second[column] ? b->at.sin_at : b->at.cos_at) + b->at.copy ? 1 : 0;
