@@ -365,10 +365,13 @@ static void run_job(void *context)
         pe_admission_pause(request);
     }
     pe_histogram_add(&counters->work_on_requests, pe_clock() - began);
-    if (part)
+    if (part) {
         go_on_receiving(request);
-    else if (outcome != PE_DEFERRED)
+    } else if (outcome != PE_DEFERRED) {
+        if (request->resource == NULL) /* no stream reads it; to free much takes long */
+            pe_body_release(request);
         MHD_resume_connection(request->connection);
+    }
 }
 
 /* From now on the request is the worker's. False when none will take it. */
