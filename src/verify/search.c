@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "plan/plan.h"
-#include "verify/axes/axis_reading.h"
 #include "verify/search/attempts.h"
 #include "verify/plain/plain_slips.h"
 #include "verify/compare/totals.h"
@@ -90,7 +89,7 @@ static const pe_attempt of_pairs[] = {
     {.try = pe_by_elements_try, .applies = is_coarse},
     {.try = pe_parts_try, .applies = pe_strays_are_many},
     {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},
-    {.try = pe_axis_search_try},
+    {.try = pe_axes_try},
     {.try = pe_by_elements_try, .applies = is_unread},
     {.try = pe_attempts_fits, .applies = is_unread},
     {.try = pe_attempts_pairs, .applies = is_unread},

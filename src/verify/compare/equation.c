@@ -211,14 +211,15 @@ static double operate(char is, double x, double y)
     }
 }
 
-static double term_at(const pe_term *term, const void *of, double i)
+static double term_at(const pe_step *step, const void *of, double i)
 {
     const char *in = of;
+    const pe_term *term = step->term;
     if (term->at != NULL)
         return term->at(of, i);
     if (term->through != 0)
         in = *(const char *const *)(const void *)(in + term->through);
-    const void *member = in + term->offset;
+    const void *member = in + term->offset + step->nth * sizeof(double);
     if (!term->listed)
         return *(const double *)member;
     return i >= 0 ? (*(const double *const *)member)[(size_t)i] : nan("");
@@ -233,9 +234,9 @@ static double number_at(const pe_equation *equation, size_t from, const void *of
         if (s->is == NUMBER) {
             *++top = s->number;
         } else if (s->is == TERM) {
-            *++top = term_at(s->term, of, i);
+            *++top = term_at(s, of, i);
         } else if (s->is == ITEM) {
-            *top = term_at(s->term, of, *top);
+            *top = term_at(s, of, *top);
         } else if (s->is == ONE) {
             *top = s->one(*top);
         } else if (s->is == TYPE) {
@@ -329,13 +330,35 @@ static void want(reader *r, const char *text)
     r->failed |= !take(r, text);
 }
 
-static const pe_term *find_term(const reader *r, const char *name)
+/* Is it one of these terms? Then it is what the step is of. */
+static bool is_term(const pe_term *terms, const char *name, pe_step *step)
 {
-    for (size_t l = 0; l < PE_LEN(r->terms); l++)
-        for (const pe_term *t = r->terms[l]; t != NULL && t->name != NULL; t++)
-            if (strcmp(t->name, name) == 0)
-                return t;
-    return NULL;
+    const size_t all = strlen(name);
+    for (const pe_term *t = terms; t != NULL && t->name != NULL; t++) {
+        step->term = t;
+        step->nth = 0;
+        for (const char *at = t->name; at != NULL; step->nth++) {
+            if (strncmp(at, name, all) == 0 && (at[all] == '\0' || at[all] == ' '))
+                return true;
+            at = strchr(at, ' ');
+            at = at != NULL ? at + 1 : NULL;
+        }
+    }
+    return false;
+}
+
+static bool find_term(const reader *r, const char *name, pe_step *out)
+{
+    *out = (pe_step){.is = TERM};
+    return is_term(r->terms[1], name, out) || is_term(r->terms[0], name, out);
+}
+
+double *pe_term_number(const pe_term *terms, const char *name, void *in)
+{
+    pe_step step;
+    return is_term(terms, name, &step)
+               ? (double *)(void *)((char *)in + step.term->offset) + step.nth
+               : NULL;
 }
 
 /* A number that has a name, or one of the values. */
@@ -381,12 +404,12 @@ static double number_of_all(reader *r, const struct of_all *f, size_t from, size
 /* The steps from `from` on become their number of all items. */
 static void take_all(reader *r, const struct of_all *f, size_t from)
 {
-    const pe_term *items = find_term(r, "n");
-    r->failed |= items == NULL;
+    pe_step items;
+    r->failed |= !find_term(r, "n", &items);
     if (r->failed)
         return;
     const double all =
-        r->of != NULL ? number_of_all(r, f, from, (size_t)term_at(items, r->of, 0)) : nan("");
+        r->of != NULL ? number_of_all(r, f, from, (size_t)term_at(&items, r->of, 0)) : nan("");
     r->out->n = from;
     r->depth--;
     put(r, (pe_step){.is = NUMBER, .number = all});
@@ -434,15 +457,17 @@ static void read_name(reader *r)
     char name[NAME_MOST] = "";
     while (n + 1 < NAME_MOST && (isalnum((unsigned char)*r->at) || *r->at == '_' || *r->at == '.'))
         name[n++] = *r->at++;
-    const pe_term *term = find_term(r, name);
+    pe_step term;
+    const bool found = find_term(r, name, &term);
     if (take(r, "(")) {
         read_call(r, name);
-    } else if (term != NULL && take(r, "[")) {
+    } else if (found && take(r, "[")) {
         read_choice(r);
         want(r, "]");
-        put(r, (pe_step){.is = ITEM, .term = term});
-    } else if (term != NULL) {
-        put(r, (pe_step){.is = TERM, .term = term});
+        term.is = ITEM;
+        put(r, term);
+    } else if (found) {
+        put(r, term);
     } else {
         put(r, (pe_step){.is = NUMBER, .number = number_of(r, name)});
     }

@@ -27,7 +27,7 @@
 
 /** What a name stands for, of an item of the struct that equations are of. */
 typedef struct pe_term {
-    const char *name;                       /* NULL ends a list */
+    const char *name; /* NULL ends a list; several, with blanks between, of numbers in a row */
     double (*at)(const void *of, double i); /* or, where NULL: */
     size_t offset;                          /* of a double in that struct; */
     bool listed;                            /* or of a pointer to those of all items */
@@ -37,7 +37,8 @@ typedef struct pe_term {
 #define PE_EQUATION_STEPS 128
 
 typedef struct pe_step {
-    char is; /* which of these, or an operator */
+    char is;           /* which of these, or an operator */
+    unsigned char nth; /* of the names of the term */
     union {
         double number;
         const pe_term *term;
@@ -53,7 +54,7 @@ typedef struct pe_equation {
     pe_step step[PE_EQUATION_STEPS];
 } pe_equation;
 
-/** Read one; names are those of two lists (NULL: none), then of the values. What it says of all items is
+/** Read one; names are those of two lists (NULL: none), `more` first, then of the values. What it says of all items is
  * found now, of those of `of`, and NAN where that is NULL. False: it is no equation. */
 bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *more,
                       const pe_values *values, const void *of, pe_equation *out) PE_MUST_CHECK;
@@ -61,6 +62,9 @@ bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *mor
 /** Its number, as of item 0; NAN: it is no equation. */
 double pe_equation_number(const char *text, const pe_term *terms, const pe_term *more,
                           const pe_values *values, const void *of);
+
+/** The number of that name in a struct, whose terms they are; NULL: none has it. */
+double *pe_term_number(const pe_term *terms, const char *name, void *in);
 
 /** Its function "tidy". */
 double pe_equation_tidy(double x);

@@ -54,7 +54,7 @@ typedef struct pe_sequence {
     size_t from, end, columns; /* elements of the tensor that has the mistake, and its last axis */
     double gain;               /* how many times as large errors of the claimed elements become */
     bool fitted;               /* nothing but numbers that were read */
-    void *state;               /* of the stage */
+    void *state, *owned;       /* of the stage; and a block of numbers that it holds */
     char more[160];            /* behind the sentence; "": nothing */
 
     const struct pe_slip *by; /* the mistake that was read last, and what it makes of an item */

@@ -7,20 +7,10 @@
 #include "base/yield.h"
 #include "plan/common_params.h"
 #include "plan/resource.h"
-#include "verify/axes/axis_reading.h"
 #include "verify/mistakes/faults.h"
 #include "verify/mistakes/lookup.h"
 #include "verify/plain/plain_slips.h"
 #include "verify/search/attempts.h"
-
-/* What reads the numbers of a resource beside the rows of plain_slips.h. */
-static const struct reader {
-    const char *resources;
-    pe_numbers_use *read;
-} readers[] = {
-    {"learned", pe_plain_rows_find},
-    {"rope/mrope-positions", pe_axis_positions_of_ids},
-};
 
 /* ---- the claimed numbers ---- */
 
@@ -47,7 +37,7 @@ static pe_status fill_claimed(const pe_search *s, pe_expect *expect, double *out
     return PE_OK;
 }
 
-/* NULL where the claim has not the upload's shape. */
+/* NULL where the claim has not the upload's shape. Frequencies of pairs are behind the elements. */
 static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_problem *why)
 {
     const pe_comparison comparison = {s->view, guess, &s->work}, *of = &comparison;
@@ -56,8 +46,13 @@ static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_pr
     pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    *out = malloc((of->view->elements + 1) * sizeof **out);
+    const size_t n = of->view->elements, pairs = expect.geometry.pairs;
+    *out = malloc((n + pairs + 1) * sizeof **out);
     status = *out == NULL ? pe_fail_memory(why) : fill_claimed(s, &expect, *out, why);
+    if (status == PE_OK && of->view->layout != NULL)
+        status = pe_expect_probe(&expect, why);
+    if (status == PE_OK && expect.frequency != NULL)
+        memcpy(*out + n, expect.frequency, pairs * sizeof **out);
     pe_expect_free(&expect);
     return status;
 }
@@ -66,10 +61,8 @@ static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_pr
 
 static void read_upload(const pe_numbers *plain)
 {
-    const char *name = pe_numbers_resource(plain);
-    for (size_t r = 0; r < PE_LEN(readers); r++)
-        if (pe_slip_is_of(name, readers[r].resources))
-            readers[r].read(plain);
+    if (strcmp(pe_numbers_resource(plain), "learned") == 0)
+        pe_plain_rows_find(plain);
     pe_lookup_read(plain, read_upload);
     pe_slips_find(plain);
     pe_lookup_read_changed(plain, read_upload);
@@ -95,23 +88,23 @@ static double step_of(const pe_upload_view *view)
     return dtype == PE_INT32 ? 0 : pe_grain_ulp(pe_grain_of_dtype(dtype), 0);
 }
 
-/* Do `next` with the upload beside the numbers of the guess. */
-static void with_numbers(pe_search *s, pe_guess *guess, pe_numbers_use *next)
+void pe_explain_with(pe_search *s, pe_guess *guess, pe_numbers_use *next)
 {
     double *claimed;
     const pe_upload_view *view = s->view;
     s->work += pe_upload_view_plan_work(view) + view->elements;
     const bool made = pe_attempts_did(s, make_claimed(s, guess, &claimed, s->why));
-    const pe_numbers plain = {.view = view,
-                              .claim = guess,
-                              .got = view->got,
-                              .claimed = claimed,
-                              .elements = view->elements,
-                              .roundoff = pe_guess_roundoff(guess),
-                              .step = step_of(view),
-                              .search = s,
-                              .asked = are_asked(s),
-                              .behind = pe_explain_behind};
+    const pe_numbers plain = {
+        .view = view,
+        .claim = guess,
+        .got = view->got,
+        .claimed = claimed,
+        .elements = view->elements,
+        .roundoff = pe_guess_roundoff(guess),
+        .step = step_of(view),
+        .search = s,
+        .frequency = view->layout != NULL && claimed != NULL ? claimed + view->elements : NULL,
+        .asked = are_asked(s)};
     if (made && claimed != NULL && !pe_attempts_given_up(s))
         next(&plain);
     free(claimed);
@@ -119,7 +112,7 @@ static void with_numbers(pe_search *s, pe_guess *guess, pe_numbers_use *next)
 
 static void try_readers(pe_search *s, pe_guess *guess)
 {
-    with_numbers(s, guess, read_upload);
+    pe_explain_with(s, guess, read_upload);
 }
 
 /* What is read behind a fault takes the place of what was read before, where it explains
@@ -160,12 +153,12 @@ static void read_fitted(const pe_numbers *plain)
 
 void pe_explain_two(pe_search *s, pe_guess *guess)
 {
-    with_numbers(s, guess, read_two);
+    pe_explain_with(s, guess, read_two);
 }
 
 void pe_explain_fitted(pe_search *s, pe_guess *guess)
 {
-    with_numbers(s, guess, read_fitted);
+    pe_explain_with(s, guess, read_fitted);
 }
 
 void pe_explain_values(pe_search *s, pe_guess *guess)

@@ -11,23 +11,21 @@
 /* Of each element: is it a token, how many tokens are in its row up to it, and in all rows before, and
  * what one more adds: of biases the slope of the head. */
 typedef struct padding {
-    double *token, *count, *before, *step; /* [n] each, owned by token */
+    double *token, *count, *before, *step; /* [n] each */
     double keys, past;                     /* elements of a row, and more of its mask before them */
     double each;                           /* elements of an item */
     double start;                          /* the number of the first token */
     double bias, padded;
 } padding;
 
-#define TERM(NAME) PE_STATE_TERM(#NAME, padding, NAME)
-#define LIST(NAME)                                                                                 \
-    {                                                                                              \
-        .name = #NAME, .offset = offsetof(padding, NAME), .listed = true,                          \
-        .through = offsetof(pe_sequence, state)                                                    \
-    }
+#define LIST(NAME) PE_STATE_LIST(#NAME, padding, NAME)
 
-static const pe_term terms[] = {LIST(token), LIST(count),  LIST(before), LIST(step),
-                                TERM(keys),  TERM(past),   TERM(each),   TERM(start),
-                                TERM(bias),  TERM(padded), {0}};
+static const pe_term terms[] = {LIST(token),
+                                LIST(count),
+                                LIST(before),
+                                LIST(step),
+                                PE_STATE_TERM("keys past each start bias padded", padding, keys),
+                                {0}};
 
 /* The mask [items, all], in which tokens are not `none`. */
 static void count_tokens(const pe_sequence *p, padding *s, const pe_array *mask, double none)
@@ -67,12 +65,10 @@ static double slope_of(const pe_sequence *p, const padding *s, size_t e)
 
 static pe_status measure(pe_sequence *p, pe_problem *why)
 {
-    if (!pe_slip_is_of(pe_numbers_resource(p->of), "position-ids alibi/padded-bias"))
-        return PE_OK;
-    padding *s = calloc(1, sizeof *s);
-    p->state = s;
+    padding *s = p->state;
     p->n = p->of->elements;
-    if (s == NULL || (s->token = calloc(4 * p->n, sizeof *s->token)) == NULL)
+    p->owned = s->token = calloc(4 * p->n, sizeof *s->token);
+    if (s->token == NULL)
         return pe_fail_memory(why);
     s->count = s->token + p->n;
     s->before = s->count + p->n;
@@ -96,21 +92,16 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
     return PE_OK;
 }
 
-static void release(pe_sequence *p)
-{
-    padding *s = p->state;
-    if (s != NULL)
-        free(s->token);
-    free(s);
-}
-
 static double at(const pe_sequence *p, size_t e, double claimed PE_UNUSED, double *error PE_UNUSED)
 {
     return pe_sequence_at(p, e);
 }
 
-const pe_slip_stage pe_slip_padding = {
-    .terms = terms, .measure = measure, .release = release, .at = at};
+const pe_slip_stage pe_slip_padding = {.of = "position-ids alibi/padded-bias",
+                                       .state = sizeof(padding),
+                                       .terms = terms,
+                                       .measure = measure,
+                                       .at = at};
 
 /* ---- the rows ---- */
 

@@ -14,24 +14,25 @@ typedef enum family { OF_BIAS, OF_SHAW, OF_T5, OF_DEBERTA, FAMILIES } family;
 /*
  * What equations name. The index of d = key - query: of T5 n is |d| or, of one direction, max(-d, 0):
  * n < exact is bucket n, the last one is `top`, and behind the query `ahead` more. Of Shaw d is limited,
- * multiplied by `sign`, and `plus` added; DeBERTa takes -d, adds `plus` and limits the sum.
+ * multiplied by `sign`, and `plus` added; DeBERTa takes -d, adds `plus` and limits the sum. whole: the
+ * logarithm is that of the distance itself, not of its part of exact; rounding: of buckets down, up, to
+ * the nearest; mask: of biases; past: positions before query 0.
  */
 typedef struct names {
-    double left, right, sign, plus, lowest, highest;
-    double exact, buckets, farthest, ahead, top;
-    double both, zero_ahead;
-    double whole;    /* the logarithm is that of the distance itself, not of its part of exact */
-    double rounding; /* of buckets: down, up, to the nearest */
-    double mask;     /* of biases */
-    double queries, keys, past, bias, deberta, causal, by_key; /* past: before query 0 */
+    double left, right, sign, plus, lowest, highest, exact, buckets, farthest, ahead, top, both;
+    double zero_ahead, whole, rounding, mask, queries, keys, past, bias, deberta, causal, by_key;
 } names;
+
+#define NAMES                                                                                      \
+    "left right sign plus lowest highest exact buckets farthest ahead top both zero_ahead whole "  \
+    "rounding mask queries keys past bias deberta causal by_key"
 
 typedef struct distances {
     family family;
     size_t keys;
     const pe_positions *listed; /* or NULL */
     names claimed, f;           /* f: with a mistake */
-    double *numbers;            /* claimed: [queries][keys] owned */
+    double *numbers;            /* claimed: [queries][keys] */
     double loud;                /* the claimed distance where it is largest ... */
     size_t at;                  /* ... and where that is */
 } distances;
@@ -58,50 +59,21 @@ static double index_of(const void *of, double i)
     return i < (double)p->n ? p->of->claimed[(size_t)i] : nan("");
 }
 
-#define TERM(NAME) PE_STATE_TERM(#NAME, distances, f.NAME)
-
 static const pe_term terms[] = {{.name = "query", .at = query_of},
                                 {.name = "key", .at = key_of},
                                 {.name = "index", .at = index_of}, /* the claimed one */
-                                TERM(left),
-                                TERM(right),
-                                TERM(sign),
-                                TERM(plus),
-                                TERM(lowest),
-                                TERM(highest),
-                                TERM(exact),
-                                TERM(buckets),
-                                TERM(farthest),
-                                TERM(ahead),
-                                TERM(top),
-                                TERM(both),
-                                TERM(zero_ahead),
-                                TERM(whole),
-                                TERM(rounding),
-                                TERM(mask),
-                                TERM(queries),
-                                TERM(keys),
-                                TERM(past),
-                                TERM(bias),
-                                TERM(deberta),
-                                TERM(causal),
-                                TERM(by_key),
+                                PE_STATE_TERM(NAMES, distances, f),
                                 {0}};
 
 /* Each of "name = equation; name = equation" takes its number. */
 static bool set_names(pe_sequence *p, const char *text)
 {
-    while (*text != '\0') {
-        char equation[96];
-        const pe_term *term = terms;
-        const size_t name = strcspn(text, " "), begins = name + strlen(" = "),
-                     ends = strcspn(text, ";");
-        while (strncmp(term->name, text, name) != 0 || term->name[name] != '\0')
-            term++;
-        snprintf(equation, sizeof equation, "%.*s", (int)(ends - begins), text + begins);
-        const double x = pe_equation_number(equation, pe_sequence_terms, terms, p->values, p);
-        *(double *)(void *)((char *)p->state + term->offset) = x;
-        text += ends + strspn(text + ends, "; ");
+    char name[16], equation[96];
+    while (sscanf(text, "%15s = %95[^;]", name, equation) == 2) {
+        double *number = pe_term_number(terms, name, p->state);
+        *number = pe_equation_number(equation, pe_sequence_terms, terms, p->values, p);
+        text += strcspn(text, ";");
+        text += strspn(text, "; ");
     }
     return true;
 }
@@ -181,13 +153,12 @@ static const struct {
                     "plus = finite(att_span) ? att_span : 0; lowest = plus > 0 ? 0 : -inf; "
                     "highest = plus > 0 ? 2*plus - 1 : inf"}};
 
-static bool find_family(const pe_sequence *p, family *out)
+static family family_of(const pe_sequence *p)
 {
     size_t f = 0;
-    while (f < FAMILIES && strcmp(pe_numbers_resource(p->of), families[f].resource) != 0)
+    while (strcmp(pe_numbers_resource(p->of), families[f].resource) != 0)
         f++;
-    *out = f == OF_T5 && pe_slip_has(p, "variant", "deberta") ? OF_DEBERTA : (family)f;
-    return f < FAMILIES;
+    return f == OF_T5 && pe_slip_has(p, "variant", "deberta") ? OF_DEBERTA : (family)f;
 }
 
 static void set_sizes(pe_sequence *p, distances *s)
@@ -223,18 +194,12 @@ static void find_loudest(distances *s, const double *claimed, size_t n)
  * claimed. */
 static pe_status measure(pe_sequence *p, pe_problem *why)
 {
-    family of;
     static const pe_slip none = {.op = OF("query", "key")};
     const pe_sequence *first = p->of->first;
-    if (!find_family(p, &of))
-        return PE_OK;
-    distances *s = calloc(1, sizeof *s);
-    p->state = s;
-    if (s == NULL)
-        return pe_fail_memory(why);
-    s->family = of;
+    distances *s = p->state;
+    s->family = family_of(p);
     set_sizes(p, s);
-    s->numbers = malloc(p->n * sizeof *s->numbers);
+    p->owned = s->numbers = malloc(p->n * sizeof *s->numbers);
     if (s->numbers == NULL)
         return pe_fail_memory(why);
     p->claimed = s->numbers;
@@ -250,14 +215,6 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
     }
     pe_numbers_spend(p->of, 4 * p->n);
     return PE_OK;
-}
-
-static void release(pe_sequence *p)
-{
-    distances *s = p->state;
-    if (s != NULL)
-        free(s->numbers);
-    free(s);
 }
 
 static void begin(pe_sequence *p)
@@ -302,64 +259,19 @@ static void tell(const pe_sequence *p)
     pe_numbers_list(p->of, "index_edges", edges, n);
 }
 
-const pe_slip_stage pe_slip_distances = {
-    .terms = terms, .measure = measure, .release = release, .begin = begin, .tell = tell, .at = at};
+const pe_slip_stage pe_slip_distances = {.of = "alibi/bias shaw/indices t5/buckets",
+                                         .state = sizeof(distances),
+                                         .terms = terms,
+                                         .measure = measure,
+                                         .begin = begin,
+                                         .tell = tell,
+                                         .at = at};
 
 /* ---- numbers of rows ---- */
 
 static bool set_also(pe_sequence *p)
 {
     return set_names(p, p->by->also);
-}
-
-/* The larger it is, the smaller are indices: the sum of what they are too large. */
-static double excess(const pe_sequence *p, double farthest)
-{
-    distances *s = p->state;
-    double sum = 0;
-    s->f.farthest = farthest;
-    const size_t step = p->n / 1024 + 1;
-    for (size_t i = 0; i < p->n; i += step) {
-        const double got = p->measured[i];
-        sum += fabs(index_at(s, p->claimed[i], got) - s->f.plus) - fabs(got - s->f.plus);
-    }
-    pe_numbers_spend(p->of, p->n / step);
-    return sum;
-}
-
-/* The least whole number with which indices are no larger, by so much, than those of the upload. */
-static double least_distance(const pe_sequence *p, double more)
-{
-    double low = names_of(p)->exact + 2, high = 0x1p32;
-    while (low < high) {
-        const double middle = floor((low + high) / 2);
-        if (excess(p, middle) + more <= 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-/* Of numbers that all explain the upload, the one that people would have taken. */
-static bool solve_max_distance(pe_sequence *p)
-{
-    static const double usual[] = {20,  32,  50,  64,  80,  100,  128,  200,  256,
-                                   320, 400, 500, 512, 800, 1000, 1024, 2048, 4096};
-    distances *s = p->state;
-    if (s->family < OF_T5)
-        return false;
-    p->b = s->f.farthest;
-    p->a = least_distance(p, 0);
-    const double beyond = least_distance(p, 0.5), least = p->a;
-    p->fitted = true;
-    for (size_t k = 0; k < PE_LEN(usual) && p->fitted; k++)
-        if (usual[k] >= least && usual[k] < beyond) {
-            p->a = usual[k];
-            p->fitted = false;
-        }
-    s->f.farthest = p->a;
-    return least < beyond && p->a != p->b;
 }
 
 /* ---- the rows ---- */
@@ -402,6 +314,8 @@ static bool solve_max_distance(pe_sequence *p)
            SET("buckets = both ? floor(a/2) : a; ahead = both*buckets; "                           \
                "exact = floor((deberta ? a : buckets)/2); top = buckets - 1"),                     \
            .where = "exact >= 1")
+#define MAX_DISTANCE(N)                                                                            \
+    NUMBER("max_distance", .a = #N, .b = "farthest", SET("farthest = a"), .where = "a > exact")
 #define CLIP(BY)                                                                                   \
     SHAW, .a = "left" BY, .b = "left", SET("left = a; right = right" BY),                          \
           .where = "left >= 0 && right >= 0",                                                      \
@@ -466,7 +380,11 @@ static const pe_slip rows[] = {
                 "ahead = both*buckets; exact = floor(buckets/2); top = buckets - 1")),
     BUCKETS("floor(num_buckets/2)"),
     BUCKETS("2*num_buckets"),
-    NUMBER("max_distance", .solve = solve_max_distance),
+    MAX_DISTANCE(20),
+    MAX_DISTANCE(32),
+    MAX_DISTANCE(64),
+    MAX_DISTANCE(256),
+    MAX_DISTANCE(512),
     PE_SLIP(shaw_clip, SHAW, .a = "floor((most(y) - least(y))/2)", .b = "left",
             SET("left = a; right = a; plus = a"), .where = "a != b"),
     PE_SLIP(buckets_not_halved, BOTH, .a = "ahead",

@@ -36,41 +36,11 @@ static size_t axes_of(const pe_numbers *of)
     return shape_of(of)->ndim;
 }
 
-typedef struct places {
-    pe_lines lines;
-    bool found; /* which slice each slice of the upload is */
-} places;
-
-static void release(pe_sequence *p)
+static pe_status measure(pe_sequence *p, pe_problem *why PE_UNUSED)
 {
-    places *state = p->state;
-    if (state != NULL)
-        pe_lines_free(&state->lines);
-    free(state);
-}
-
-static pe_status find_slices(const pe_sequence *p, places *state, pe_problem *why)
-{
-    const pe_shape *shape = shape_of(p->of);
-    size_t outer = 1;
-    for (size_t d = 0; d < p->variant; d++)
-        outer *= shape->dim[d];
-    pe_status status = pe_lines_make(p->of, outer, p->n, &state->lines, why);
-    if (status == PE_OK && p->of->view->n_tensors == 1 && p->of->elements / p->n >= 4)
-        status = pe_lines_find(&state->lines, false, 0, &state->found, why);
-    return status;
-}
-
-static pe_status measure(pe_sequence *p, pe_problem *why)
-{
-    places *state = calloc(1, sizeof *state);
-    p->state = state;
-    p->n = shape_of(p->of)->dim[p->variant];
-    if (p->n < 2)
-        p->n = 0;
-    if (state == NULL)
-        return pe_fail_memory(why);
-    return p->n > 0 ? find_slices(p, state, why) : PE_OK;
+    const size_t n = shape_of(p->of)->dim[p->variant];
+    p->n = n < 2 ? 0 : n;
+    return PE_OK;
 }
 
 /* Rows say at which place of the claim stands what is at place i. */
@@ -105,7 +75,7 @@ static const pe_term terms[] = {
     {.name = "axis", .at = axis_of}, {.name = "behind", .at = last_of}, {0}};
 
 const pe_slip_stage pe_slip_places = {
-    .terms = terms, .variants = axes_of, .measure = measure, .release = release, .at = at};
+    .terms = terms, .variants = axes_of, .measure = measure, .at = at};
 
 /* ---- two axes, or all of them ---- */
 
@@ -140,34 +110,6 @@ static bool solve_axis(pe_sequence *p)
     p->a = (double)p->variant;
     say_axis(p, p->variant);
     return alike;
-}
-
-/* Slices in another order, each one somewhere; or (value) some that stand there twice. */
-static bool solve_order(pe_sequence *p)
-{
-    enum { MOST = 6 };
-    const places *state = p->state;
-    size_t moved = 0;
-    bool each = state->found;
-    const bool other = p->a != 0;
-    for (size_t i = 0; i < p->n && state->found; i++) {
-        size_t times = 0;
-        for (size_t j = 0; j < p->n; j++)
-            times += state->lines.from[j] == i;
-        each &= times == 1;
-        if (state->lines.from[i] != i && moved++ < MOST)
-            pe_slip_say(p, "%s%zu has those of %zu", moved > 1 ? ", " : ": ", i,
-                        state->lines.from[i]);
-    }
-    p->a = (double)p->variant;
-    p->fitted = other && 2 * moved > p->n + 1;
-    return p->of->lookup == NULL && state->found && each != other;
-}
-
-static double found(const pe_sequence *p, size_t i)
-{
-    const places *state = p->state;
-    return (double)state->lines.from[i];
 }
 
 /* ---- elements as the memory has them ---- */
@@ -272,9 +214,5 @@ static const pe_slip rows[] = {
         axes_exchanged, PAIRS, EVEN, .op = "(i + n/2) % n",
         .fault.rule =
             "the halves of the pairs are exchanged: each axis has the coordinates of the other"),
-    PE_SLIP(places_other, &pe_slip_places, .solve = solve_order, .make = found),
-    PE_SLIP(places_other, &pe_slip_places, .solve = solve_order, .make = found,
-            .fault.rule = "places along axis {a} hold the numbers of others", .fault.value = 1,
-            .fault.fitted = true),
 };
 const pe_slips pe_mistakes_of_places = {rows, PE_LEN(rows)};

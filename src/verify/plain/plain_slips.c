@@ -17,10 +17,10 @@
 static const pe_slip_stage *const stages[] = {&pe_slip_waves,  &pe_slip_padding,   &pe_slip_values,
                                               &pe_slip_slopes, &pe_slip_distances, &pe_slip_places,
                                               &pe_slip_axes};
-static const pe_slips *const tables[] = {&pe_mistakes_of_waves,     &pe_mistakes_of_scales,
-                                         &pe_mistakes_of_padding,   &pe_mistakes_of_slopes,
-                                         &pe_mistakes_of_distances, &pe_mistakes_of_values,
-                                         &pe_mistakes_of_places};
+static const pe_slips *const tables[] = {&pe_mistakes_of_waves,  &pe_mistakes_of_tokens,
+                                         &pe_mistakes_of_scales, &pe_mistakes_of_padding,
+                                         &pe_mistakes_of_slopes, &pe_mistakes_of_distances,
+                                         &pe_mistakes_of_values, &pe_mistakes_of_places};
 
 /* ---- what a mistake makes ---- */
 
@@ -121,7 +121,8 @@ static void each_row(const pe_sequence *measured, const pe_slip_stage *stage, bo
         for (size_t r = 0; r < tables[t]->n; r++) {
             pe_sequence p = *measured;
             const pe_slip *row = &tables[t]->row[r];
-            if (row->stage == stage && row->fault.fitted == fitted &&
+            const bool alone = row->fault.if_alone && pe_attempts_found(p.of->search);
+            if (row->stage == stage && row->fault.fitted == fitted && !alone &&
                 pe_slip_is_of(name, row->of) && pe_numbers_goes_on(p.of) && read_row(&p, row))
                 use(&p);
         }
@@ -129,22 +130,27 @@ static void each_row(const pe_sequence *measured, const pe_slip_stage *stage, bo
 
 static void each_stage(const pe_numbers *plain, bool fitted, use_of *use)
 {
-    for (size_t s = 0; s < PE_LEN(stages); s++) {
-        const size_t n = stages[s]->variants != NULL ? stages[s]->variants(plain) : 1;
+    const char *name = pe_numbers_resource(plain);
+    for (size_t s = 0; s < (plain->frequency != NULL ? 1 : PE_LEN(stages)); s++) {
+        const size_t n = !pe_slip_is_of(name, stages[s]->of) ? 0
+                         : stages[s]->variants != NULL       ? stages[s]->variants(plain)
+                                                             : 1;
         for (size_t v = 0; v < n && pe_numbers_goes_on(plain); v++) {
             pe_sequence p = {.of = plain,
                              .values = &plain->claim->values,
                              .terms = stages[s]->terms,
                              .variant = v,
-                             .end = plain->elements};
-            const pe_status status = stages[s]->measure(&p, plain->search->why);
+                             .end = plain->elements,
+                             .state = calloc(1, stages[s]->state + 1)};
+            const pe_status status = p.state != NULL ? stages[s]->measure(&p, plain->search->why)
+                                                     : pe_fail_memory(plain->search->why);
             const bool has = pe_attempts_did(plain->search, status) && p.n > 0;
             if (has && plain->before == NULL && stages[s]->tell != NULL)
                 stages[s]->tell(&p);
             if (has)
                 each_row(&p, stages[s], fitted, use);
-            if (stages[s]->release != NULL)
-                stages[s]->release(&p);
+            free(p.owned);
+            free(p.state);
         }
     }
 }
@@ -153,7 +159,7 @@ static void try_row(const pe_sequence *p)
 {
     const pe_numbers_cause cause = cause_of(p);
     if (follows(p))
-        pe_numbers_try(p->of, &cause, &(pe_numbers_law){at_law, p, p->gain});
+        pe_numbers_try(p->of, &cause, &(pe_numbers_law){at_law, p, p->gain, p->by->stage->apply});
 }
 
 void pe_slips_find(const pe_numbers *plain)

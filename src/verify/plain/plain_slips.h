@@ -4,28 +4,37 @@
 #define PE_VERIFY_PLAIN_PLAIN_SLIPS_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "verify/mistakes/sequence.h"
 #include "verify/search/numbers.h"
 
 /** What goes wrong: numbers of the claim that are measured, and elements that follow from them. */
 typedef struct pe_slip_stage {
+    const char *of;       /* resources that have it, with blanks between; NULL: all */
+    size_t state;         /* bytes of its state, zeroed before */
     const pe_term *terms; /* what equations of its rows name beside those of any; or NULL */
     size_t (*variants)(const pe_numbers *plain); /* NULL: 1 */
     pe_status (*measure)(pe_sequence *p,
                          pe_problem *why); /* n: 0 where the upload has no such stage */
-    void (*release)(pe_sequence *p);       /* NULL: nothing is held */
-    void (*begin)(pe_sequence *p);         /* before each row; or NULL */
-    void (*tell)(const pe_sequence *p);    /* puts what was measured into the report; or NULL */
+    void (*release)(pe_sequence *p);    /* of what is held beside p->state and p->owned; or NULL */
+    void (*begin)(pe_sequence *p);      /* before each row; or NULL */
+    void (*tell)(const pe_sequence *p); /* puts what was measured into the report; or NULL */
     /** Element e of the upload with the mistake that was read; *error, 0 before: of float32. */
     double (*at)(const pe_sequence *p, size_t e, double claimed, double *error);
+    /** Of pairs: put it into a guess. False: that cannot be. NULL: there are none. */
+    bool (*apply)(const void *sequence, pe_guess *guess);
 } pe_slip_stage;
 
-/** What equations call a number of a stage's state, a struct OF. */
+/** What equations call a number of a stage's state, a struct OF; or several, one behind the other. */
 #define PE_STATE_TERM(NAME, OF, MEMBER)                                                            \
     {                                                                                              \
         .name = NAME, .offset = offsetof(OF, MEMBER), .through = offsetof(pe_sequence, state)      \
+    }
+/** The same of a pointer to numbers of all items. */
+#define PE_STATE_LIST(NAME, OF, MEMBER)                                                            \
+    {                                                                                              \
+        .name = NAME, .offset = offsetof(OF, MEMBER), .listed = true,                              \
+        .through = offsetof(pe_sequence, state)                                                    \
     }
 
 /** A row: its stage, of and tensor; what else it says follows. fault.fitted: asked for only where
@@ -35,7 +44,8 @@ typedef struct pe_slip_stage {
         .fault.name = PE_NAME(NAME), .stage = __VA_ARGS__                                          \
     }
 
-/** Coordinates of rows and frequencies of pairs, of tables of sines and cosines by place. */
+/** Coordinates of rows and frequencies of pairs, of tables of sines and cosines by place, and of tokens with
+ * positions on several axes. */
 extern const pe_slip_stage pe_slip_waves;
 /** Elements themselves; those of padded rows beside their mask. */
 extern const pe_slip_stage pe_slip_values, pe_slip_padding;
@@ -45,7 +55,8 @@ extern const pe_slip_stage pe_slip_places, pe_slip_axes;
 extern const pe_slip_stage pe_slip_slopes, pe_slip_distances;
 
 extern const pe_slips pe_mistakes_of_values, pe_mistakes_of_scales, pe_mistakes_of_padding,
-    pe_mistakes_of_places, pe_mistakes_of_slopes, pe_mistakes_of_distances, pe_mistakes_of_waves;
+    pe_mistakes_of_places, pe_mistakes_of_slopes, pe_mistakes_of_distances, pe_mistakes_of_waves,
+    pe_mistakes_of_tokens;
 
 /** Is a resource one of those? */
 bool pe_slip_is_of(const char *name, const char *resources);
@@ -81,6 +92,11 @@ pe_try pe_explain_values;
 pe_try pe_explain_numbers;
 /** Numbers that only fit. */
 pe_try pe_explain_fitted;
+/** Pairs of several axes: all this, alone and behind another mistake. */
+pe_try pe_axes_try;
+
+/** Do `next` with the upload beside the numbers of the guess. */
+void pe_explain_with(pe_search *s, pe_guess *guess, pe_numbers_use *next);
 
 /* ---- learned biases, whose rows tell by which index each was looked up ---- */
 
@@ -94,29 +110,5 @@ void pe_lookup_read_changed(const pe_numbers *plain, pe_numbers_use *next);
 
 /** Rules of positions by which the rows of the table are those of the upload. */
 pe_numbers_use pe_plain_rows_find;
-
-/* ---- which line of a source each line of an upload is, along an axis ---- */
-
-#define PE_NO_LINE SIZE_MAX
-
-/** Lines along an axis: of each o the elements (o n + i) inner + k are those of line i. */
-typedef struct pe_lines {
-    const pe_numbers *of;
-    size_t outer, n, inner;
-    const double *source; /* [outer][n_source][inner] borrowed */
-    size_t n_source;
-    double *size;       /* [n_source] owned: their lengths, where rows are multiples; or NULL */
-    double *first;      /* [n_source] owned: their first elements, which tell most of them apart */
-    size_t *own, *from; /* [n] owned: the line of the claim, and the one found, or PE_NO_LINE */
-} pe_lines;
-
-/** The source is the claim. Free it after an error, too. */
-pe_status pe_lines_make(const pe_numbers *plain, size_t outer, size_t n, pe_lines *out,
-                        pe_problem *why) PE_MUST_CHECK;
-void pe_lines_free(pe_lines *lines);
-
-/** Is every line found, but `most` of them, and some elsewhere? scaled: multiples of lines are. */
-pe_status pe_lines_find(pe_lines *lines, bool scaled, size_t most, bool *found,
-                        pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -19,21 +19,12 @@
 /* ---- the stage ---- */
 
 typedef struct slopes {
-    size_t each;     /* elements of a head; of slopes alone 1 */
-    double *numbers; /* claimed, measured, and both sorted: [4][n] owned */
-    const double *claimed_down, *measured_down; /* the largest first; borrowed of numbers */
+    size_t each;                                /* elements of a head; of slopes alone 1 */
+    const double *claimed_down, *measured_down; /* the largest first */
     size_t head; /* of which `made` is what the mistake makes of its slope; SIZE_MAX: of none */
     double made;
     double elements, roundoff, step; /* each, and those of the upload, as equations name them */
 } slopes;
-
-static void release(pe_sequence *p)
-{
-    slopes *state = p->state;
-    if (state != NULL)
-        free(state->numbers);
-    free(state);
-}
 
 /* Of all heads, the one that stands at i. */
 static double head_at(const void *of, double i)
@@ -43,17 +34,10 @@ static double head_at(const void *of, double i)
     return listed ? pe_positions_at(&heads->positions, (size_t)i) : i;
 }
 
-#define TERM(NAME, MEMBER) PE_STATE_TERM(NAME, slopes, MEMBER)
-#define SORTED(NAME, MEMBER)                                                                       \
-    {                                                                                              \
-        .name = NAME, .offset = offsetof(slopes, MEMBER), .listed = true,                          \
-        .through = offsetof(pe_sequence, state)                                                    \
-    }
+#define SORTED(NAME, MEMBER) PE_STATE_LIST(NAME, slopes, MEMBER)
 
 static const pe_term terms[] = {{.name = "head", .at = head_at},
-                                TERM("each", elements),
-                                TERM("roundoff", roundoff),
-                                TERM("step", step),
+                                PE_STATE_TERM("each roundoff step", slopes, elements),
                                 SORTED("x_down", claimed_down),
                                 SORTED("y_down", measured_down),
                                 {0}};
@@ -98,14 +82,12 @@ static int compare_down(const void *a, const void *b)
 static pe_status measure(pe_sequence *p, pe_problem *why)
 {
     const pe_shape *shape = &p->of->view->claim->uploads[0].array.shape;
-    if (!pe_slip_is_of(pe_numbers_resource(p->of), "alibi/bias alibi/slopes"))
-        return PE_OK;
-    slopes *state = calloc(1, sizeof *state);
-    p->state = state;
+    slopes *state = p->state;
     p->n = shape->ndim < 2 ? p->of->elements : shape->ndim > 2 ? shape->dim[shape->ndim - 3] : 1;
-    if (state == NULL || (state->numbers = calloc(4 * p->n, sizeof(double))) == NULL)
+    double *claimed = calloc(4 * p->n, sizeof *claimed), *measured = claimed + p->n;
+    p->owned = claimed;
+    if (claimed == NULL)
         return pe_fail_memory(why);
-    double *claimed = state->numbers, *measured = claimed + p->n;
     p->claimed = claimed;
     p->measured = measured;
     state->each = p->of->elements / p->n;
@@ -151,8 +133,13 @@ static void tell(const pe_sequence *p)
     pe_numbers_list(p->of, "claimed_slopes", p->claimed, p->n);
 }
 
-const pe_slip_stage pe_slip_slopes = {
-    .terms = terms, .measure = measure, .release = release, .begin = begin, .tell = tell, .at = at};
+const pe_slip_stage pe_slip_slopes = {.of = "alibi/bias alibi/slopes",
+                                      .state = sizeof(slopes),
+                                      .terms = terms,
+                                      .measure = measure,
+                                      .begin = begin,
+                                      .tell = tell,
+                                      .at = at};
 
 /* ---- the rows ---- */
 

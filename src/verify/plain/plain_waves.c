@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/plan.h"
-#include "plan/resource.h"
+#define TURN 6.283185307179586
 
 /* Roundings of an angle on the float32 path, and of a wave: allowance.h. */
 #define ANGLE_ERROR (24 * 0x1p-24)
@@ -19,7 +18,7 @@
 
 typedef enum wave { SINE, COSINE, ANGLE, PLACE, ZERO } wave;
 
-/* Where an element belongs. */
+/* Where an element belongs; of a place `pair` is the axis. */
 typedef struct place {
     size_t row, pair;
     wave wave;
@@ -54,18 +53,20 @@ static place place_of(const pe_sequence *p, size_t e)
 {
     const pe_waves *t = p->state;
     const pe_upload_view *view = p->of->view;
+    if (t->of == PE_IDS_OF_TOKENS)
+        return (place){e % t->rows, e / t->rows, PLACE};
+    if (t->of == PE_PAIRS_OF_AXES)
+        return (place){e / t->pairs, e % t->pairs, ANGLE};
     if (e < t->extra * t->columns)
         return (place){.wave = ZERO};
-    if (!t->tensors)
+    if (t->is.tensors == 0)
         return place_in_row(t, e / t->columns - t->extra, e % t->columns);
     const size_t u = pe_upload_view_tensor(view, e);
     e -= view->tensor_at[u];
     const wave is = wave_of(view->claim->uploads[u].name);
     if (is == PLACE)
-        return (place){.row = e / PE_GRID_AXES,
-                       .pair = e % PE_GRID_AXES == 0 ? PE_DOWN : PE_ACROSS,
-                       .wave = is};
-    return (place){.row = e / t->pairs, .pair = e % t->pairs, .wave = is};
+        return (place){e / PE_GRID_AXES, e % PE_GRID_AXES == 0 ? PE_DOWN : PE_ACROSS, is};
+    return (place){e / t->pairs, e % t->pairs, is};
 }
 
 /* ---- numbers ---- */
@@ -105,6 +106,15 @@ static double keep(const pe_grain *grain, double x, double *error)
     return pe_grain_round(grain, x);
 }
 
+/* How far an angle may be off that was read as `angle`, and is `turn` radians away. A small angle of
+ * a table is as precise as its sine. */
+static double slack(const pe_sequence *p, double angle, double turn)
+{
+    const double u = p->of->roundoff;
+    const double of_elements = p->of->view->rotated ? 4 * u : 2 * u * fmin(1, fabs(angle));
+    return of_elements + 5e-7 * (1 + fabs(turn));
+}
+
 static double number_at(const pe_sequence *p, const pe_places *by, size_t e, double *error)
 {
     const pe_waves *t = p->state;
@@ -114,7 +124,11 @@ static double number_at(const pe_sequence *p, const pe_places *by, size_t e, dou
         return coordinate_of(t, by, at.row, at.pair) - t->first[at.pair];
     if (at.wave == ZERO)
         return 0;
-    const double made = coordinate_of(t, by, at.row, t->axis[at.pair]) * by->frequency[at.pair];
+    const double made = coordinate_of(t, by, at.row, by->axis[at.pair]) * by->frequency[at.pair];
+    if (t->of == PE_PAIRS_OF_AXES) { /* whole turns are those of the upload */
+        *error = slack(p, p->of->got[e], made);
+        return p->of->got[e] + remainder(made - p->of->got[e], TURN);
+    }
     *error = ANGLE_ERROR * fabs(made);
     const double angle = keep(by->angles, made, error);
     *error += WAVE_ERROR;
@@ -123,8 +137,8 @@ static double number_at(const pe_sequence *p, const pe_places *by, size_t e, dou
     return keep(by->waves, at.wave == SINE ? sin(angle) : cos(angle), error);
 }
 
-/* Are the claimed numbers those of the table? The last rows tell most. */
-static bool gives_claim(const pe_sequence *p)
+/* The last rows tell most. */
+bool pe_waves_give_claim(const pe_sequence *p)
 {
     const pe_waves *t = p->state;
     size_t e = p->of->elements;
@@ -137,375 +151,233 @@ static bool gives_claim(const pe_sequence *p)
     return e == 0;
 }
 
-/* ---- what pairs turn by ---- */
+/* ---- what is read off the upload ---- */
 
-/* Sine and cosine of a pair of a row. */
-typedef struct sample {
-    double sine, cosine;
-} sample;
-
-static sample sample_in_row(const pe_waves *t, const double *row, size_t pair)
+/* Sine, cosine and angle of a pair of a row; NAN: it was not sent. */
+static void find_waves(const pe_sequence *p, const double *numbers, size_t row, size_t pair,
+                       double *out)
 {
+    const pe_waves *t = p->state;
+    const pe_upload_view *view = p->of->view;
+    for (size_t u = 0; u < view->n_tensors && t->is.tensors != 0; u++) {
+        const wave is = wave_of(view->claim->uploads[u].name);
+        if (is < PLACE)
+            out[is] = numbers[view->tensor_at[u] + row * t->pairs + pair];
+    }
+    if (t->is.tensors != 0)
+        return;
     const size_t half = t->pairs / t->blocks, at = pair % half;
-    const double *block = row + pair / half * 2 * half;
-    const size_t first = t->interleaved ? 2 * at : at;
-    const size_t second = t->interleaved ? first + 1 : at + half;
-    return (sample){block[first], block[second]};
+    const double *block = numbers + (t->extra + row) * t->columns + pair / half * 2 * half;
+    out[t->cosine_first ? COSINE : SINE] = block[t->interleaved ? 2 * at : at];
+    out[t->cosine_first ? SINE : COSINE] = block[t->interleaved ? 2 * at + 1 : at + half];
 }
 
-static sample sample_at(const pe_sequence *p, const double *numbers, size_t row, size_t pair)
+double pe_waves_angle(const pe_sequence *p, const double *numbers, size_t row, size_t pair)
 {
     const pe_waves *t = p->state;
-    const pe_upload_view *view = p->of->view;
-    sample out = {0, 1};
-    if (!t->tensors)
-        out = sample_in_row(t, numbers + (t->extra + row) * t->columns, pair);
-    for (size_t u = 0; u < view->n_tensors && t->tensors; u++) {
-        const wave is = wave_of(view->claim->uploads[u].name);
-        if (is < ANGLE)
-            *(is == SINE ? &out.sine : &out.cosine) =
-                numbers[view->tensor_at[u] + row * t->pairs + pair];
-    }
-    return t->cosine_first ? (sample){out.cosine, out.sine} : out;
-}
-
-/* Of an upload of one tensor the angle itself; NAN: the upload has both waves. */
-static double lone_angle(const pe_sequence *p, const double *numbers, size_t row, size_t pair)
-{
-    const pe_waves *t = p->state;
-    const pe_upload_view *view = p->of->view;
-    wave has = PLACE;
-    double x = 0;
-    for (size_t u = 0; u < view->n_tensors && t->tensors; u++) {
-        const wave is = wave_of(view->claim->uploads[u].name);
-        if (is == PLACE || has == ANGLE)
-            continue;
-        if (has != PLACE && is != ANGLE)
-            return nan("");
-        has = is;
-        x = numbers[view->tensor_at[u] + row * t->pairs + pair];
-    }
-    return has == ANGLE ? x : has == SINE ? asin(x) : has == COSINE ? acos(x) : nan("");
-}
-
-double pe_waves_start(const pe_sequence *p, size_t pair)
-{
-    const double alone = lone_angle(p, p->of->got, 0, pair);
-    const sample at = sample_at(p, p->of->got, 0, pair);
-    return isnan(alone) ? atan2(at.sine, at.cosine) : alone;
+    double is[] = {nan(""), nan(""), nan("")};
+    if (t->of == PE_PAIRS_OF_AXES)
+        return numbers[row * t->pairs + pair];
+    find_waves(p, numbers, row, pair, is);
+    return !isnan(is[ANGLE])   ? is[ANGLE]
+           : isnan(is[COSINE]) ? asin(is[SINE])
+           : isnan(is[SINE])   ? acos(is[COSINE])
+                               : atan2(is[SINE], is[COSINE]);
 }
 
 double pe_waves_turn(const pe_sequence *p, const double *numbers, size_t row, size_t pair)
 {
-    const double alone = lone_angle(p, numbers, row, pair) - lone_angle(p, numbers, 0, pair);
-    if (!isnan(alone))
-        return alone;
-    const sample a = sample_at(p, numbers, 0, pair), b = sample_at(p, numbers, row, pair);
-    return atan2(b.sine * a.cosine - b.cosine * a.sine, b.cosine * a.cosine + b.sine * a.sine);
+    return remainder(pe_waves_angle(p, numbers, row, pair) - pe_waves_angle(p, numbers, 0, pair),
+                     TURN);
 }
 
-/* ---- the claim as a table ---- */
-
-/* Frequencies are read off the claimed numbers, and hold where they give all of them again. */
-static void read_frequencies(const pe_sequence *p)
+bool pe_waves_follow(const pe_sequence *p, size_t pair, size_t axis, double w)
 {
-    pe_waves *t = p->state;
-    while (t->next + 1 < t->rows && t->height == 1 &&
-           pe_waves_turn(p, p->of->claimed, t->next, 0) == 0)
-        t->next++;
-    for (size_t i = 0; i < t->pairs; i++) {
-        const double across = t->width > 1 ? pe_waves_turn(p, p->of->claimed, t->next, i) : 0;
-        const double down = t->height > 1 ? pe_waves_turn(p, p->of->claimed, t->below, i) : 0;
-        t->axis[i] = fabs(across) >= fabs(down) ? (size_t)PE_ACROSS : (size_t)PE_DOWN;
-        t->claimed.frequency[i] = fabs(t->axis[i] == PE_ACROSS ? across : down);
+    const pe_waves *t = p->state;
+    const double *x = p->claimed + axis * t->rows;
+    const size_t low = (size_t)t->low[axis];
+    const double start = pe_waves_angle(p, p->of->got, low, pair);
+    size_t r = 0;
+    for (bool same = true; r < t->rows && same; r += same) {
+        const double angle = pe_waves_angle(p, p->of->got, r, pair);
+        const double off = remainder(angle - start - w * (x[r] - x[low]), TURN);
+        same = fabs(off) <= slack(p, angle, w * x[r]) + slack(p, start, 0);
     }
+    pe_numbers_spend(p->of, r);
+    return r == t->rows;
 }
 
-/* Of patches the resource tells the angles, whichever tensors were uploaded. */
-static void read_angles(pe_waves *t, const pe_plan *plan)
+/* The simplest fraction within the error, or the number itself. */
+static double tidy(double number, double error)
 {
-    pe_problem why;
-    size_t k = 0;
-    while (k < plan->n_tensors && strcmp(plan->tensors[k].name, "angles") != 0)
-        k++;
-    if (k == plan->n_tensors || plan->tensors[k].unit != t->pairs)
-        return;
-    double *row = calloc(2 * t->pairs, sizeof *row), *from = row + t->pairs;
-    const pe_region first = pe_plan_units(plan, k, 0, 1);
-    const bool filled = row != NULL && pe_plan_make_region(plan, &first, from, &why) == PE_OK;
-    for (size_t axis = PE_ACROSS; axis < PE_GRID_AXES && filled; axis++) {
-        const size_t next = axis == PE_ACROSS ? 1 : t->below;
-        const pe_region region = pe_plan_units(plan, k, next, 1);
-        if ((axis == PE_ACROSS ? t->width : t->height) < 2 ||
-            pe_plan_make_region(plan, &region, row, &why) != PE_OK)
+    for (int parts = 1; parts <= 12; parts++) {
+        const double near = round(number * parts) / parts;
+        if (fabs(number - near) <= error)
+            return near;
+    }
+    return number;
+}
+
+/* Positions are near enough to be told from whole numbers apart. */
+#define ERROR_MAX 0.3
+
+/* From the slowest pair, which has made no whole turn from the claimed coordinate on, to the fastest
+ * one, which tells how far off it may be. */
+static double read_coordinate(const pe_sequence *p, size_t i)
+{
+    const pe_waves *t = p->state;
+    const size_t axis = i / t->rows, row = i % t->rows;
+    double at = coordinate_of(t, &t->claimed, row, axis), error = ERROR_MAX;
+    for (size_t pair = t->pairs; pair-- > 0;) {
+        const double w = t->claimed.frequency[pair];
+        if (t->claimed.axis[pair] != axis || w == 0)
             continue;
-        for (size_t i = 0; i < t->pairs; i++)
-            if (row[i] != from[i]) {
-                t->axis[i] = axis;
-                t->claimed.frequency[i] = fabs(row[i] - from[i]);
-            }
+        const double angle = pe_waves_angle(p, p->of->got, row, pair);
+        at += remainder(angle - w * at, TURN) / w;
+        error = fmin(slack(p, angle, w * at) / w, ERROR_MAX);
     }
-    free(row);
+    pe_numbers_spend(p->of, t->pairs);
+    return tidy(at, error);
 }
 
-static void plan_angles(const pe_sequence *p)
+double pe_waves_seen(const void *of, double i)
 {
-    pe_waves *t = p->state;
-    pe_problem why;
-    pe_values values;
-    pe_plan plan = {0};
-    if (!t->tensors || pe_values_copy(p->values, &values, &why) != PE_OK)
-        return;
-    (void)pe_geometry_set_choice(&values, "dtype", "float64");
-    if (pe_guess_plan(p->of->claim, &values, &plan, &why) == PE_OK)
-        read_angles(t, &plan);
-    pe_plan_free(&plan);
-    pe_values_free(&values);
+    const pe_sequence *p = of;
+    const pe_waves *t = p->state;
+    if (!(i >= 0 && i < (double)p->n))
+        return nan("");
+    double *seen = &t->seen[(size_t)i];
+    if (isinf(*seen))
+        *seen = read_coordinate(p, (size_t)i);
+    return *seen;
 }
 
-/* 0: the claim has none. */
-static double number_of(const pe_sequence *p, const char *name)
-{
-    return fmax(pe_slip_number(p, name), 0);
-}
+/* ---- what equations name ---- */
 
-/* Beyond how many patches of an axis there is padding. */
-static double valid_of(const pe_sequence *p, const char *name)
-{
-    const double n = number_of(p, name);
-    return n > 0 ? n : HUGE_VAL;
-}
+#define LIST(NAME, MEMBER) PE_STATE_LIST(NAME, pe_waves, MEMBER)
 
-/* The fastest frequency of each axis; 1 of patches, but for those whose coordinates are centred. */
-static void find_units(pe_waves *t)
-{
-    const bool one = t->tensors && !t->centred;
-    t->unit[PE_ACROSS] = t->unit[PE_DOWN] = one ? 1 : 0;
-    for (size_t i = 0; i < t->pairs && !one; i++)
-        t->unit[t->axis[i]] = fmax(t->unit[t->axis[i]], t->claimed.frequency[i]);
-}
-
-/* Where the claim has a layout of rows. */
-static void find_layout(const pe_sequence *p)
-{
-    pe_waves *t = p->state;
-    const char *layout = pe_geometry_choice_text(p->values, "layout");
-    const pe_value *normal = pe_values_find(p->values, "normalize");
-    t->interleaved = strcmp(layout, "interleaved") == 0 ||
-                     strcmp(pe_geometry_choice_text(p->values, "variant"), "conformer") == 0;
-    t->cosine_first = strcmp(layout, "cos_sin") == 0;
-    t->centred = strcmp(pe_geometry_choice_text(p->values, "convention"), "dinov3") == 0;
-    t->normalized = t->centred || (normal != NULL && normal->present && normal->truth);
-}
-
-/* Frequencies from turns are as exact as sines of small angles are; coordinates may begin anywhere
- * that some value of the claim names, or have their zero in the middle. */
-static bool finds_claim(const pe_sequence *p)
-{
-    pe_waves *t = p->state;
-    const double firsts[] = {0,
-                             1,
-                             number_of(p, "offset"),
-                             number_of(p, "start_index"),
-                             number_of(p, "key_length"),
-                             number_of(p, "key_length") - 1};
-    const double side[] = {[PE_ACROSS] = (double)t->width, [PE_DOWN] = (double)t->height};
-    for (size_t f = 0; f < (t->centred ? 1 : PE_LEN(firsts)); f++) {
-        for (size_t i = 0; i < PE_GRID_AXES * t->rows; i++) {
-            const size_t axis = i / t->rows;
-            const double steps = pe_waves_steps(t, i % t->rows, axis, t->width, false);
-            t->first[axis] = t->centred ? (1 - side[axis]) / 2 : firsts[f];
-            t->claimed.coordinate[i] = t->first[axis] + (t->forward ? steps : -steps);
-        }
-        if (gives_claim(p))
-            return true;
-    }
-    return false;
-}
-
-static bool set_shape(const pe_sequence *p)
-{
-    pe_waves *t = p->state;
-    const pe_upload_view *view = p->of->view;
-    size_t main = 0;
-    while (main + 1 < view->n_tensors && wave_of(view->claim->uploads[main].name) == PLACE)
-        main++;
-    const pe_shape *shape = &view->claim->uploads[main].array.shape;
-    const size_t columns = shape->dim[shape->ndim - 1];
-    const bool grid = strstr(view->claim->resource->name, "/grid") != NULL;
-    t->tensors = strcmp(view->claim->resource->name, "rope/grid") == 0;
-    t->forward = strcmp(view->claim->resource->name, "sinusoidal/relative") != 0;
-    t->blocks = grid && !t->tensors ? 2 : 1;
-    t->columns = columns;
-    t->pairs = t->tensors ? columns : columns / 2;
-    t->extra = (size_t)number_of(p, "extra_tokens");
-    t->rows = view->claim->uploads[main].array.elements / columns - t->extra;
-    t->width = grid ? (size_t)number_of(p, "width") : t->rows;
-    t->height = grid ? (size_t)number_of(p, "height") : 1;
-    t->valid[PE_ACROSS] = valid_of(p, "valid_width");
-    t->valid[PE_DOWN] = valid_of(p, "valid_height");
-    t->merge = t->tensors ? (size_t)fmax(number_of(p, "spatial_merge_size"), 1) : 1;
-    t->claimed.clamp = valid_of(p, "clamp_len");
-    t->next = 1;
-    t->below = t->merge > 1 ? t->merge : t->width;
-    for (size_t u = 0; u < view->n_tensors; u++)
-        if (view->claim->uploads[u].array.elements != (t->extra + t->rows) * columns &&
-            !(t->tensors && wave_of(view->claim->uploads[u].name) == PLACE))
-            return false;
-    return t->rows > 1 && t->pairs > 0 && t->height * t->width > 0 &&
-           t->rows % (t->height * t->width) == 0 && t->width % t->merge == 0 &&
-           (t->tensors || t->blocks == 1 || columns % 2 == 0) && t->pairs % t->blocks == 0;
-}
-
-size_t pe_waves_ladder(const pe_waves *t)
-{
-    const size_t half = t->pairs / 2;
-    const double *w = t->claimed.frequency;
-    const bool shared = !t->centred && t->tensors && half > 0 && fabs(w[0] / w[half] - 1) > 1e-9;
-    return t->tensors && !shared ? half : t->pairs / t->blocks;
-}
-
-/* ---- what equations call them ---- */
-
-static void name_coordinate(const pe_sequence *p, size_t i)
-{
-    pe_waves *t = p->state;
-    const size_t axis = i / t->rows, other = PE_DOWN - axis, row = i % t->rows;
-    const double side[] = {[PE_ACROSS] = (double)t->width, [PE_DOWN] = (double)t->height};
-    t->names.axis = (double)axis;
-    t->names.row = (double)row;
-    t->names.origin = t->first[axis];
-    t->names.unit = t->unit[axis];
-    t->names.side = side[axis];
-    t->names.other = p->claimed[other * t->rows + row];
-    t->names.other_origin = t->first[other];
-    t->names.other_unit = t->unit[other];
-    t->names.other_side = side[other];
-}
-
-/* Of the whole table. */
-static void name_table(pe_waves *t)
-{
-    t->names.pairs = (double)t->pairs;
-    t->names.ladder = (double)pe_waves_ladder(t);
-    t->names.grid = t->height > 1 && t->width > 1;
-    t->names.tensors = t->tensors;
-    t->names.centred = t->centred;
-    t->names.normalized = t->normalized;
-    t->names.backward = !t->forward;
-}
-
-#define TERM(NAME)                                                                                 \
-    {                                                                                              \
-#NAME, .offset = offsetof(pe_waves, names.NAME), STATE                                     \
-    }
-#define STATE .through = offsetof(pe_sequence, state)
-
-static const pe_term terms[] = {
-    TERM(axis),
-    TERM(row),
-    TERM(origin),
-    TERM(unit),
-    TERM(side),
-    TERM(other),
-    TERM(other_origin),
-    TERM(other_unit),
-    TERM(other_side),
-    TERM(fastest),
-    TERM(pairs),
-    TERM(ladder),
-    TERM(grid),
-    TERM(tensors),
-    TERM(centred),
-    TERM(normalized),
-    TERM(backward),
-    {"w", .offset = offsetof(pe_waves, claimed.frequency), .listed = true, STATE},
-    {0}};
+static const pe_term terms[] = {{.name = "y", .at = pe_waves_seen},
+                                PE_STATE_TERM(PE_WAVES_NAMES, pe_waves, is),
+                                LIST("w", claimed.frequency),
+                                LIST("of", of_pair),
+                                LIST("index", index),
+                                LIST("count", count),
+                                LIST("unit", unit),
+                                LIST("side", side),
+                                LIST("low", low),
+                                LIST("high", high),
+                                LIST("run", run),
+                                LIST("image", image),
+                                LIST("past", past),
+                                {0}};
 
 /* ---- the stage ---- */
 
-/* Numbers of the stage and, behind them, frequencies: of the claim and of a mistake. */
-static bool make_room(pe_waves *t)
+pe_status pe_waves_make_room(pe_sequence *p, pe_problem *why)
 {
-    const size_t n = PE_GRID_AXES * t->rows;
-    t->claimed.coordinate = calloc(2 * (n + t->pairs), sizeof(double));
-    t->axis = calloc(t->pairs, sizeof *t->axis);
-    if (t->claimed.coordinate == NULL || t->axis == NULL)
-        return false;
-    t->claimed.frequency = t->claimed.coordinate + n;
-    t->made.coordinate = t->claimed.frequency + t->pairs;
+    pe_waves *t = p->state;
+    const size_t n = t->axes * t->rows, pairs = t->pairs;
+    const size_t more = t->axes + 1; /* an equation may name what is behind the last axis */
+    double *at = calloc(3 * n + 7 * pairs + 3 * t->rows + 4 * more, sizeof *at);
+    if (at == NULL)
+        return pe_fail_memory(why);
+    p->owned = t->claimed.coordinate = at;
+    t->claimed.frequency = at + n;
+    t->made.coordinate = t->claimed.frequency + pairs;
     t->made.frequency = t->made.coordinate + n;
-    return true;
+    t->seen = t->made.frequency + pairs;
+    t->of_pair = t->seen + n;
+    t->index = t->of_pair + pairs;
+    t->count = t->index + pairs;
+    t->run = t->count + pairs;
+    t->image = t->run + t->rows;
+    t->past = t->image + t->rows;
+    t->unit = t->past + t->rows;
+    t->side = t->unit + more;
+    t->low = t->side + more;
+    t->high = t->low + more;
+    t->claimed.axis = (size_t *)(void *)(t->high + more); /* [2][pairs] */
+    t->claimed.clamp = HUGE_VAL;
+    t->own_axis = t->claimed.axis;
+    return PE_OK;
+}
+
+void pe_waves_share(pe_waves *t, size_t *axis)
+{
+    size_t n[PE_AXES_MAX] = {0};
+    t->made.axis = axis;
+    for (size_t i = 0; i < t->pairs; i++) {
+        t->of_pair[i] = (double)axis[i];
+        t->index[i] = (double)n[axis[i]]++;
+    }
+    for (size_t i = 0; i < t->pairs; i++)
+        t->count[i] = (double)n[axis[i]];
 }
 
 /* Behind a mistake of waves, what that has made is claimed. */
-static bool take_first(pe_waves *t, const pe_waves *first)
+static pe_status take_first(pe_sequence *p, const pe_waves *first, pe_problem *why)
 {
+    pe_waves *t = p->state;
     *t = *first;
-    t->claimed.coordinate = NULL;
-    t->axis = NULL;
-    if (!make_room(t))
-        return false;
-    const size_t n = PE_GRID_AXES * t->rows + t->pairs;
-    memcpy(t->claimed.coordinate, first->made.coordinate, n * sizeof(double));
-    memcpy(t->axis, first->axis, t->pairs * sizeof *t->axis);
+    PE_TRY(pe_waves_make_room(p, why));
+    const size_t n = t->axes * t->rows;
+    memcpy(t->claimed.coordinate, first->made.coordinate, (n + t->pairs) * sizeof(double));
+    memcpy(t->claimed.axis, first->made.axis, t->pairs * sizeof *t->claimed.axis);
+    memcpy(t->run, first->run, (3 * t->rows + 2 * (t->axes + 1)) * sizeof(double));
+    t->own_axis = first->own_axis;
     t->claimed.clamp = first->made.clamp;
     t->claimed.angles = first->made.angles;
     t->claimed.waves = first->made.waves;
-    return true;
+    p->n = n;
+    return PE_OK;
+}
+
+static void find_ends(const pe_waves *t)
+{
+    for (size_t k = 0; k < t->axes * t->rows; k++) {
+        const size_t axis = k / t->rows;
+        const double *x = t->claimed.coordinate + axis * t->rows, at = x[k % t->rows];
+        t->low[axis] = at < x[(size_t)t->low[axis]] ? (double)(k % t->rows) : t->low[axis];
+        t->high[axis] = at > x[(size_t)t->high[axis]] ? (double)(k % t->rows) : t->high[axis];
+        t->seen[k] = HUGE_VAL;
+    }
 }
 
 static pe_status measure(pe_sequence *p, pe_problem *why)
 {
-    const pe_sequence *first = p->of->first;
-    const bool behind = first != NULL && first->by->stage == &pe_slip_waves;
-    if (!pe_slip_is_of(pe_numbers_resource(p->of),
-                       "rope/grid sinusoidal/grid sinusoidal/timing sinusoidal/relative") ||
-        (p->of->before != NULL && !behind))
-        return PE_OK;
-    pe_waves *t = calloc(1, sizeof *t);
-    p->state = t;
-    if (t == NULL || (behind && !take_first(t, first->state)))
-        return pe_fail_memory(why);
-    if (!behind) {
-        if (!set_shape(p))
-            return PE_OK;
-        if (!make_room(t))
-            return pe_fail_memory(why);
-        find_layout(p);
-        read_frequencies(p);
-        plan_angles(p);
-        find_units(t);
-        if (!finds_claim(p))
-            return PE_OK;
-    }
-    name_table(t);
-    p->n = PE_GRID_AXES * t->rows;
-    p->claimed = t->claimed.coordinate;
-    return PE_OK;
-}
-
-static void release(pe_sequence *p)
-{
     pe_waves *t = p->state;
-    if (t != NULL) {
-        free(t->claimed.coordinate);
-        free(t->axis);
-    }
-    free(t);
+    const pe_sequence *first = p->of->first;
+    if (first != NULL && first->by->stage == &pe_slip_waves)
+        PE_TRY(take_first(p, first->state, why));
+    else if (p->of->before == NULL)
+        PE_TRY(pe_slip_is_of(pe_numbers_resource(p->of), PE_OF_TOKENS)
+                   ? pe_waves_of_tokens(p, why)
+                   : pe_waves_of_places(p, why));
+    if (p->n == 0)
+        return PE_OK;
+    find_ends(t);
+    p->claimed = t->claimed.coordinate;
+    if (t->of == PE_IDS_OF_TOKENS)
+        memcpy(t->seen, p->of->got, p->n * sizeof *t->seen);
+    t->is.axes = (double)t->axes;
+    t->is.rows = (double)t->rows;
+    t->is.pairs = (double)t->pairs;
+    t->is.coarse = p->of->roundoff > 0x1p-12;
+    return PE_OK;
 }
 
 /* ---- what a mistake makes ---- */
 
-/* A row may read its numbers off the claim with another clamp, and rounds to types of its own. */
+/* A row may read its numbers off the claim with another clamp, give pairs to other axes, and round to
+ * types of its own. */
 static void begin(pe_sequence *p)
 {
     pe_waves *t = p->state;
     t->by = NULL;
-    name_coordinate(p, 0);
     t->made.clamp = t->claimed.clamp;
     t->made.angles = t->claimed.angles;
     t->made.waves = t->claimed.waves;
+    pe_waves_share(t, t->claimed.axis);
 }
 
 /* What the mistake that was read makes of both. */
@@ -515,14 +387,10 @@ static void make(const pe_sequence *p)
     pe_waves *t = p->state;
     const char *also = p->by->also != NULL ? p->by->also : "w";
     const bool read = pe_equation_read(also, pe_sequence_terms, p->terms, p->values, p, &e);
-    for (size_t i = 0; i < p->n; i++) {
-        name_coordinate(p, i);
+    for (size_t i = 0; i < p->n; i++)
         t->made.coordinate[i] = pe_sequence_at(p, i);
-    }
-    for (size_t i = 0; i < t->pairs; i++) {
-        t->names.fastest = t->unit[t->axis[i]];
+    for (size_t i = 0; i < t->pairs; i++)
         t->made.frequency[i] = read ? pe_equation_at(&e, p, (double)i) : nan("");
-    }
     pe_numbers_spend(p->of, p->n + t->pairs);
     t->by = p->by;
 }
@@ -542,13 +410,20 @@ static void tell(const pe_sequence *p)
     enum { MOST = 64 };
     double ratio[MOST];
     size_t n = 0;
-    for (; n < t->pairs && n < MOST; n++) {
-        const size_t next = t->axis[n] == PE_ACROSS ? t->next : t->below;
+    for (; n < t->pairs && n < MOST && t->of == PE_WAVES_BY_PLACE; n++) {
+        const size_t next = t->claimed.axis[n] == PE_ACROSS ? t->next : t->below;
         ratio[n] =
             pe_waves_turn(p, p->of->got, next, n) / pe_waves_turn(p, p->of->claimed, next, n);
     }
-    pe_numbers_list(p->of, "turn_ratios", ratio, n);
+    if (n > 0)
+        pe_numbers_list(p->of, "turn_ratios", ratio, n);
 }
 
-const pe_slip_stage pe_slip_waves = {
-    .terms = terms, .measure = measure, .release = release, .begin = begin, .tell = tell, .at = at};
+const pe_slip_stage pe_slip_waves = {.of = PE_OF_PLACES " " PE_OF_TOKENS,
+                                     .state = sizeof(pe_waves),
+                                     .terms = terms,
+                                     .measure = measure,
+                                     .begin = begin,
+                                     .tell = tell,
+                                     .at = at,
+                                     .apply = pe_waves_apply};

@@ -41,12 +41,9 @@ static void read_line(const pe_numbers *of, values *out)
 }
 
 /* By chance one number explains two or three elements of 16 bits. */
-static pe_status measure(pe_sequence *p, pe_problem *why)
+static pe_status measure(pe_sequence *p, pe_problem *why PE_UNUSED)
 {
-    values *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return pe_fail_memory(why);
-    p->state = state;
+    values *state = p->state;
     p->n = p->of->elements;
     read_line(p->of, state);
     state->looked_up = p->of->lookup != NULL;
@@ -54,11 +51,6 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
     state->slopes = strcmp(pe_numbers_resource(p->of), "alibi/slopes") == 0;
     state->told = p->of->lookup == NULL && p->n >= 4 && pe_numbers_change(p->of, p->of->claimed, 4);
     return PE_OK;
-}
-
-static void release(pe_sequence *p)
-{
-    free(p->state);
 }
 
 static void begin(pe_sequence *p)
@@ -97,20 +89,14 @@ static double logit_of(const void *of, double i)
                : nan("");
 }
 
-#define TERM(NAME) PE_STATE_TERM(#NAME, values, NAME)
-
-static const pe_term terms[] = {TERM(slope),
-                                TERM(base),
-                                TERM(told),
-                                TERM(whole),
-                                TERM(looked_up),
-                                TERM(slopes),
-                                {.name = "position", .at = position_of},
-                                {.name = "logit", .at = logit_of},
-                                {0}};
+static const pe_term terms[] = {
+    PE_STATE_TERM("slope base told whole looked_up slopes", values, slope),
+    {.name = "position", .at = position_of},
+    {.name = "logit", .at = logit_of},
+    {0}};
 
 const pe_slip_stage pe_slip_values = {
-    .terms = terms, .measure = measure, .release = release, .begin = begin, .at = at};
+    .state = sizeof(values), .terms = terms, .measure = measure, .begin = begin, .at = at};
 
 /* ---- whole rows ---- */
 

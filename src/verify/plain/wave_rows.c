@@ -7,113 +7,62 @@
 
 #define TURN 6.283185307179586
 
-/* ---- numbers that are read off the waves ---- */
+/* ---- another base, a power of all frequencies: w = unit base^-e ---- */
 
-/* The pair whose turns are told best: its claimed frequency is nearest to 1/8. */
-static size_t best_pair(const pe_waves *t)
+/* By the pair of the axis that tells it best: each tells how many turns the next faster one makes from
+ * the lowest claimed coordinate to the highest. NAN: none turns. */
+static double read_power(const pe_sequence *p, size_t axis)
 {
-    size_t best = 0;
-    const double *w = t->claimed.frequency;
-    for (size_t i = 0; i < t->pairs; i++)
-        if (fabs(log(8 * w[i])) < fabs(log(8 * w[best])))
-            best = i;
+    const pe_waves *t = p->state;
+    const size_t low = (size_t)t->low[axis], high = (size_t)t->high[axis];
+    const double *x = p->claimed + axis * t->rows, span = x[high] - x[low], unit = t->unit[axis];
+    double power = nan(""), best = nan(""), most = 0;
+    for (size_t i = t->pairs; i-- > 0;) {
+        const double e = -log(t->claimed.frequency[i] / unit);
+        if (t->claimed.axis[i] != axis || !(e > 0))
+            continue;
+        const double about = isnan(power) ? 0 : unit * exp(-power * e) * span;
+        const double angle = pe_waves_angle(p, p->of->got, high, i);
+        const double turn =
+            about + remainder(angle - pe_waves_angle(p, p->of->got, low, i) - about, TURN);
+        power = turn > 0 ? -log(turn / span / unit) / e : power;
+        best = turn * e > most ? power : best;
+        most = fmax(most, turn * e);
+    }
     return best;
 }
 
-/* By how much the uploaded pair turns for each step of its coordinate. NAN: it has no steps. */
-static double step_of(const pe_sequence *p, size_t pair)
+static bool has_power(const pe_sequence *p, size_t axis, double power)
 {
     const pe_waves *t = p->state;
-    const double *x = p->claimed + t->axis[pair] * t->rows;
-    size_t row = 1;
-    while (row < t->rows && x[row] == x[0])
-        row++;
-    return row < t->rows ? pe_waves_turn(p, p->of->got, row, pair) / (x[row] - x[0]) : nan("");
+    const double unit = t->unit[axis];
+    size_t i = t->pairs;
+    while (i > 0 &&
+           (t->claimed.axis[i - 1] != axis ||
+            pe_waves_follow(p, i - 1, axis, unit * pow(t->claimed.frequency[i - 1] / unit, power))))
+        i--;
+    return i == 0;
 }
 
-/* Coordinates are a (x + b), read off the pair whose turns are told best. */
-static bool read_line(pe_sequence *p)
+/* That of fewest digits by which one axis turns; a row may hide that others do, too. */
+bool pe_waves_read_base(pe_sequence *p)
 {
-    const pe_waves *t = p->state;
-    const size_t best = best_pair(t);
-    const double w = t->claimed.frequency[best], k = step_of(p, best) / w;
-    const bool coarse = p->of->roundoff > 0x1p-12;
-    p->a = coarse ? pe_equation_tidy(k) : pe_equation_tidy(k * 840) / 840;
-    const double by = pe_waves_start(p, best) / (w * p->a) - p->claimed[t->axis[best] * t->rows];
-    p->b = round(by * 840) / 840;
-    return isfinite(p->a) && isfinite(p->b) && p->a != 0 && (p->a != 1 || p->b != round(p->b)) &&
-           t->forward;
-}
-
-/* Distances end at the row from which on rows differ from each other. */
-static bool read_clamp(pe_sequence *p)
-{
+    enum { DIGITS = 6 };
     pe_waves *t = p->state;
-    size_t r = 1;
-    while (r < t->rows && fabs(pe_waves_turn(p, p->of->got, r, 0)) <= 4 * p->of->roundoff)
-        r++;
-    p->a = fabs(p->claimed[r - 1]);
-    t->made.clamp = HUGE_VAL;
-    return r > 1 && r < t->rows && !t->forward && p->a != t->claimed.clamp;
-}
-
-/* The coordinate of the first row on an axis: slow pairs tell how many turns faster ones have
- * made, up to the one that is told best. */
-static double read_start(const pe_sequence *p, size_t best)
-{
-    const pe_waves *t = p->state;
-    const double *w = t->claimed.frequency;
-    double at = 0, known = 0;
-    for (size_t i = t->pairs; i-- > 0;) {
-        if (t->axis[i] != t->axis[best] || !(w[i] > known) || w[i] > w[best])
-            continue;
-        const double angle = pe_waves_start(p, i);
-        at = (angle + TURN * round((at * w[i] - angle) / TURN)) / w[i];
-        known = w[i];
-    }
-    return at;
-}
-
-static bool read_shift(pe_sequence *p)
-{
-    const pe_waves *t = p->state;
-    const size_t best = best_pair(t);
-    p->a = round(read_start(p, best) - p->claimed[t->axis[best] * t->rows]);
-    return isfinite(p->a) && fabs(p->a) > 1;
-}
-
-static bool read_held(pe_sequence *p)
-{
-    const pe_waves *t = p->state;
-    const size_t best = best_pair(t);
-    p->a = round(read_start(p, best));
-    return isfinite(p->a) && t->height == 1 &&
-           fabs(pe_waves_turn(p, p->of->got, 1, best)) <= 8 * p->of->roundoff + 0x1p-20;
-}
-
-/* Of n frequencies exponents are i/(n - 1) in timing signals, else i/n. value: how many more steps there
- * were to the last one. */
-static bool read_denominator(pe_sequence *p)
-{
-    const double n = (double)pe_waves_ladder(p->state);
-    const bool timing = strcmp(pe_numbers_resource(p->of), "sinusoidal/timing") == 0;
-    p->b = timing ? n - 1 : n;
-    p->a += p->b;
-    return p->b > 0 && p->a > 0;
-}
-
-/* w = base^-e for all e: another base is a power of w. */
-static bool read_base(pe_sequence *p)
-{
-    const pe_waves *t = p->state;
-    const size_t best = best_pair(t);
-    const double unit = t->unit[t->axis[best]], theta = pe_slip_number(p, "rope_theta");
-    const double power =
-        log(fabs(step_of(p, best)) / unit) / log(t->claimed.frequency[best] / unit);
+    const bool one = p->a != 0;
+    const double theta = pe_slip_number(p, "rope_theta");
     p->b = isnan(theta) ? pe_slip_number(p, "base") : theta;
-    const double read = pow(p->b, power), digits = pow(10, floor(log10(read)) - 1);
-    p->a = round(read / digits) * digits;
-    return isfinite(log(p->a)) && log(p->a) / log(p->b) > 0 && p->a != p->b;
+    for (size_t axis = 0; axis < t->axes && t->pairs > 0; axis++) {
+        const double read = one && has_power(p, axis, 1) ? nan("") : pow(p->b, read_power(p, axis));
+        for (int digits = 0; digits < DIGITS && read > 1; digits++) {
+            const double unit = pow(10, floor(log10(read)) - digits);
+            p->a = round(read / unit) * unit;
+            t->is.axis_read = (double)axis;
+            if (p->a > 1 && p->a != p->b && has_power(p, axis, log(p->a) / log(p->b)))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* Types that angles and waves were rounded to: value is a grain; and_value 2 for angles, 4 for waves. */
@@ -125,6 +74,14 @@ static bool round_to(pe_sequence *p)
     t->made.angles = (what & 2) != 0 ? grain : NULL;
     t->made.waves = (what & 4) != 0 ? grain : NULL;
     return true;
+}
+
+/* Distances end elsewhere, if at all. */
+static bool lift_clamp(pe_sequence *p)
+{
+    pe_waves *t = p->state;
+    t->made.clamp = HUGE_VAL;
+    return t->is.backward != 0;
 }
 
 /* ---- rows that are counted otherwise ---- */
@@ -150,35 +107,59 @@ static double in_lines(const pe_sequence *p, size_t i)
 #define LADDER "check the base, the timescales and the denominator of the exponents"
 #define WIDE   "keep frequencies and angles in float32; round the waves alone"
 
-#define WAVE(NAME, ...) PE_SLIP(NAME, &pe_slip_waves, __VA_ARGS__)
+#define WAVE(NAME, ...) PE_SLIP(NAME, &pe_slip_waves, PE_OF_PLACES, NULL, __VA_ARGS__)
 #define ROUND(TYPE, WHAT)                                                                          \
     .solve = round_to, .fault.value = PE_GRAIN_##TYPE, .fault.and_value = (WHAT)
-#define POWER(OF) .also = "fastest*(w/fastest)^(" OF ")"
+#define POWER(OF) .also = "unit[of]*(w/unit[of])^(" OF ")"
+#define BASE      .solve = pe_waves_read_base, POWER("ln(a)/ln(b)")
+
+/* Of n frequencies exponents are i/(n - 1) in timing signals, else i/n. */
+#define DENOMINATOR(MORE)                                                                          \
+    .a = "ladder - timing" MORE, .b = "ladder - timing", .where = "a > 0 && b > 0", POWER("b/a")
+
+/* Of item i: its axis, the same row of the other one, and what belongs to either; origin: row 0. */
+#define AXIS         "floor(i/rows)"
+#define UNIT         "unit[" AXIS "]"
+#define SIDE         "side[" AXIS "]"
+#define ORIGIN       "x[" AXIS "*rows]"
+#define OTHER_UNIT   "unit[1 - " AXIS "]"
+#define OTHER_SIDE   "side[1 - " AXIS "]"
+#define OTHER_ORIGIN "x[(1 - " AXIS ")*rows]"
+#define SAME_ROW     "x[(1 - " AXIS ")*rows + i % rows]"
+#define OTHER        SAME_ROW "*" OTHER_UNIT "/" UNIT /* as coordinates of this axis have it */
+
 #define WIDTH(OF)                                                                                  \
-    .a = OF, .b = "side", .where = "other_side > 1 && a > 0 && a != b", .make = in_lines
-#define OTHER                "other*other_unit/unit" /* the coordinate of the other axis */
-#define UNITS                "grid && unit > 0 && other_unit > 0"
-#define WHOLE                .a = "1/unit", .b = "1/other_unit", .op = "(x - centred*origin)/unit"
+    .a = OF, .b = SIDE, .where = OTHER_SIDE " > 1 && a > 0 && a != b", .make = in_lines
+#define UNITS                "grid && " UNIT " > 0 && " OTHER_UNIT " > 0"
+#define WHOLE                .a = "1/" UNIT, .b = "1/" OTHER_UNIT, .op = "(x - centred*" ORIGIN ")/" UNIT
 #define CENTRED(FROM, TIMES) .op = "(x + " FROM ")*" TIMES
 #define EPS                  "(normalized && centred == 0 ? max(eps, 0) : 0)"
 #define SIDES(MORE)                                                                                \
-    .a = "side" MORE, .b = "other_side" MORE,                                                      \
-    .op = "x*(normalized ? side + " EPS " : 1)/(side" MORE " + " EPS ")"
+    .a = SIDE MORE, .b = OTHER_SIDE MORE,                                                          \
+    .op = "x*(normalized ? " SIDE " + " EPS " : 1)/(" SIDE MORE " + " EPS ")"
+
+/* Coordinates are a (x + b), by the farthest one and the nearest of its axis. */
+#define FAR   "first(x == most(x))"
+#define NEAR  "(floor(" FAR "/rows)*rows + low[floor(" FAR "/rows)])"
+#define SLOPE "(y[" FAR "] - y[" NEAR "])/(x[" FAR "] - x[" NEAR "])"
+#define LINE                                                                                       \
+    .a = "coarse ? tidy(" SLOPE ") : tidy(840*" SLOPE ")/840",                                     \
+    .b = "round(840*(y[" NEAR "]/a - x[" NEAR "]))/840"
 
 static const pe_slip rows[] = {
-    WAVE(axes_exchanged, .where = "grid", .op = "origin + other - other_origin"),
+    WAVE(axes_exchanged, .where = "grid", .op = ORIGIN " + " SAME_ROW " - " OTHER_ORIGIN),
     WAVE(
-        axes_exchanged, .where = UNITS " && unit != other_unit", .op = OTHER,
+        axes_exchanged, .where = UNITS " && " UNIT " != " OTHER_UNIT, .op = OTHER,
         .fault.rule =
             "rows and columns are exchanged: each axis has the coordinates of the other, scaled by "
             "the other side"),
     WAVE(mesh_transposed, .where = "grid", .make = by_columns),
-    WAVE(one_axis, .where = "other_side > 1", .op = "axis == 0 ? x : " OTHER),
-    WAVE(one_axis, .where = "other_side > 1", .op = "axis == 1 ? x : " OTHER,
+    WAVE(one_axis, .where = OTHER_SIDE " > 1", .op = AXIS " == 0 ? x : " OTHER),
+    WAVE(one_axis, .where = OTHER_SIDE " > 1", .op = AXIS " == 1 ? x : " OTHER,
          .fault.rule = "all pairs have the coordinate of one axis, the row: the column is missing"),
-    WAVE(grid_width, WIDTH("other_side")),
-    WAVE(grid_width, WIDTH("side + 1"), .fault.rule = "the grid was {a} wide, not {b}"),
-    WAVE(grid_width, WIDTH("side - 1"), .fault.rule = "the grid was {a} wide, not {b}"),
+    WAVE(grid_width, WIDTH(OTHER_SIDE)),
+    WAVE(grid_width, WIDTH(SIDE " + 1"), .fault.rule = "the grid was {a} wide, not {b}"),
+    WAVE(grid_width, WIDTH(SIDE " - 1"), .fault.rule = "the grid was {a} wide, not {b}"),
     WAVE(coordinates_negative, .op = "-x"),
     WAVE(coordinates_absolute, .where = "backward", .op = "abs(x)"),
     WAVE(coordinates_shifted, .op = "x + a", .fault.value = 1),
@@ -192,20 +173,20 @@ static const pe_slip rows[] = {
              "the patch",
          .fault.remedy = "add 0.5 to the row and the column before they are divided"),
     /* the claimed coordinate of patch i of n is (i + 1/2 - n/2) times 2/n */
-    WAVE(coordinates_by_sides, .a = "max(side, other_side)",
-         .where = "centred && side != other_side", CENTRED("(side - a)/2", "side/a")),
-    WAVE(coordinates_by_sides, .a = "min(side, other_side)",
-         .where = "centred && side != other_side", CENTRED("(side - a)/2", "side/a"),
+    WAVE(coordinates_by_sides, .a = "max(side[0], side[1])",
+         .where = "centred && side[0] != side[1]", CENTRED("(" SIDE " - a)/2", SIDE "/a")),
+    WAVE(coordinates_by_sides, .a = "min(side[0], side[1])",
+         .where = "centred && side[0] != side[1]", CENTRED("(" SIDE " - a)/2", SIDE "/a"),
          .fault.rule =
              "both axes were divided by the shorter side, {a} (min), not each by its own"),
-    WAVE(coordinates_range, .where = "centred", CENTRED("side/2", "0.5")),
-    WAVE(coordinates_plain, .where = "centred", CENTRED("(side - 1)/2", "side/2")),
-    WAVE(one_axis, .where = "grid", .op = "axis == 1 ? origin + row : x",
+    WAVE(coordinates_range, .where = "centred", CENTRED(SIDE "/2", "0.5")),
+    WAVE(coordinates_plain, .where = "centred", CENTRED("(" SIDE " - 1)/2", SIDE "/2")),
+    WAVE(one_axis, .where = "grid", .op = AXIS " == 1 ? " ORIGIN " + i % rows : x",
          .fault.rule = "rows are the numbers of patches, counted one after the other (a flat "
                        "index): they were not divided by the width",
          .fault.remedy = "divide the number of a patch by the width"),
-    WAVE(axis_missing, .where = "grid", .op = "axis == 0 ? 0 : x"),
-    WAVE(axis_missing, .where = "grid", .op = "axis == 1 ? 0 : x",
+    WAVE(axis_missing, .where = "grid", .op = AXIS " == 0 ? 0 : x"),
+    WAVE(axis_missing, .where = "grid", .op = AXIS " == 1 ? 0 : x",
          .fault.rule = "rows are missing: their coordinate is 0 in all patches"),
     WAVE(coordinates_plain, .where = UNITS " && (a != 1 || b != 1) && normalized == 0", WHOLE,
          .fault.rule =
@@ -214,15 +195,16 @@ static const pe_slip rows[] = {
     WAVE(coordinates_plain, .where = UNITS " && (a != 1 || b != 1) && normalized", WHOLE,
          .fault.rule = "coordinates are whole numbers of patches: they are neither normalized "
                        "nor multiplied by the scale (normalize was ignored)"),
-    WAVE(coordinates_of_one_axis, .a = "other_unit/unit", .where = UNITS " && a != 1",
-         .op = "axis == 0 ? a*x : x"),
-    WAVE(coordinates_of_one_axis, .a = "unit/other_unit", .where = UNITS " && a != 1",
-         .op = "axis == 1 ? a*x : x",
+    WAVE(coordinates_of_one_axis, .a = OTHER_UNIT "/" UNIT, .where = UNITS " && a != 1",
+         .op = AXIS " == 0 ? a*x : x"),
+    WAVE(coordinates_of_one_axis, .a = "unit[0]/unit[1]", .where = UNITS " && a != 1",
+         .op = AXIS " == 1 ? a*x : x",
          .fault.rule = "rows are scaled as columns are, by the width: they were multiplied by {a}"),
     WAVE(two_pi, .op = "x/(2*pi)"),
     WAVE(two_pi, .a = "2*pi", .op = "a*x",
          .fault.rule = "coordinates were multiplied by 2 pi, {a}: turns were taken for radians"),
-    WAVE(one_position, .solve = read_held, .op = "a"),
+    WAVE(one_position, .a = "round(y[0])",
+         .where = "grid == 0 && y[1] == y[0] && y[rows - 1] == y[0]", .op = "a"),
     WAVE(coordinates_by_sides, .where = "grid", SIDES(" - 1"),
          .fault.rule =
              "coordinates are divided by the sides less one: columns by {a}, rows by {b}"),
@@ -230,22 +212,24 @@ static const pe_slip rows[] = {
          .fault.rule = "coordinates are normalized by the sides of the grid: columns were "
                        "divided by {a}, rows by {b}",
          .fault.remedy = SCALE),
-    WAVE(coordinates_scaled, .solve = read_line, .where = "b == 0", .op = "a*x"),
-    WAVE(coordinates_linear, .solve = read_line, .where = "b != 0", .op = "a*(x + b)"),
-    WAVE(coordinates_clamped, .solve = read_clamp, .op = "max(-a, min(a, x))"),
+    WAVE(coordinates_scaled, LINE, .where = "b == 0 && backward == 0 && a != 0", .op = "a*x"),
+    WAVE(coordinates_linear, LINE, .where = "b != 0 && backward == 0 && (a != 1 || b != round(b))",
+         .op = "a*(x + b)"),
+    WAVE(coordinates_clamped, .a = "abs(y[0])", .solve = lift_clamp, .where = "y[1] == y[0]",
+         .op = "max(-a, min(a, x))"),
     WAVE(ladder_in_halves, .where = "tensors && pairs % 2 == 0 && ladder == pairs",
          .also = "w[i % 2*(pairs/2) + floor(i/2)]"),
-    WAVE(base_other, .solve = read_base, .where = "a >= 100", POWER("ln(a)/ln(b)")),
+    WAVE(base_other, BASE, .where = "a >= 100"),
     WAVE(exponents_halved,
          .fault.rule = "frequencies are the square root of the claimed ones: exponents were "
                        "halved, as if divided by twice the dimension",
          .fault.remedy = LADDER, POWER("0.5")),
     WAVE(exponents_doubled, POWER("2")),
-    WAVE(freq_shift, .solve = read_denominator, POWER("b/a"), .fault.value = 1,
+    WAVE(freq_shift, DENOMINATOR(" + 1"),
          .fault.rule =
              "exponents were divided by {a}, not by {b}: the denominator was larger by 1, "
              "as n for n - 1"),
-    WAVE(freq_shift, .solve = read_denominator, POWER("b/a"), .fault.value = -1,
+    WAVE(freq_shift, DENOMINATOR(" - 1"),
          .fault.rule = "exponents were divided by {a}, not by {b}: the denominator was smaller by "
                        "1, as n - 1 for n"),
     WAVE(exponents_positive, POWER("-1")),
@@ -259,9 +243,9 @@ static const pe_slip rows[] = {
     WAVE(float16_angles, .fault.rule = "frequencies and angles were computed in float16",
          .also = "float16(w)", ROUND(FLOAT16, 2)),
     WAVE(float16_arithmetic, .fault.remedy = WIDE, .also = "float16(w)", ROUND(FLOAT16, 6)),
-    WAVE(base_other, .solve = read_base, .where = "a < 100", /* which few take */
-         POWER("ln(a)/ln(b)")),
-    WAVE(coordinates_shifted, .solve = read_shift, .op = "x + a",
+    WAVE(base_other, BASE, .where = "a < 100"), /* which few take */
+    WAVE(coordinates_shifted, .a = "round(y[" FAR "] - x[" FAR "])", .where = "abs(a) > 1",
+         .op = "x + a",
          .fault.rule = "coordinates are shifted by {a}: they start elsewhere, or lengths are "
                        "others"),
 };

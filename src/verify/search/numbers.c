@@ -78,13 +78,16 @@ void pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *cause,
     if (plain->claim->n_faults + causes > PE_FAULTS_MAX ||
         !pe_attempts_did(s, pe_guess_copy(plain->claim, &guess, s->why)))
         return;
-    guess.distortion.law = other ? at_behind : law->at;
-    guess.distortion.law_context = other ? &of : law->context;
-    guess.distortion.law_gain = plain->lookup != NULL ? 0 : law->gain;
+    if (plain->frequency == NULL) {
+        guess.distortion.law = other ? at_behind : law->at;
+        guess.distortion.law_context = other ? &of : law->context;
+        guess.distortion.law_gain = plain->lookup != NULL ? 0 : law->gain;
+    }
     if (plain->before != NULL)
         say_cause(plain, &guess, plain->before);
     say_cause(plain, &guess, cause);
-    pe_attempts_try(s, &guess);
+    if (plain->frequency == NULL || law->apply(law->context, &guess))
+        pe_attempts_try(s, &guess);
     pe_guess_free(&guess);
 }
 

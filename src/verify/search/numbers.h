@@ -19,8 +19,8 @@ typedef struct pe_numbers {
     pe_search
         *search; /* to whose report facts are added, and which holds guesses against the upload */
     bool asked;  /* whether causes are looked for */
-    /** What is tried with a guess that does not explain the upload alone. */
-    pe_try *behind;
+    /** Of pairs of several axes, whose elements are angles: as claimed. NULL: elements are the upload's. */
+    const double *frequency;
     /** The cause that made `claimed` of the claim's numbers. NULL: they are the claim's. */
     const struct pe_numbers_cause *before;
     const pe_sequence *first; /* the same, where it is a row of plain_slips.h; or NULL */
@@ -42,6 +42,8 @@ typedef struct pe_numbers_law {
     double (*at)(const void *context, size_t element, double claimed, double *error);
     const void *context;
     double gain; /* how many times as large the errors of claimed elements become; 0: not at all */
+    /** Instead, of pairs: put what it makes into a guess. False: that cannot be. */
+    bool (*apply)(const void *context, pe_guess *guess);
 } pe_numbers_law;
 
 /** What can be done with such an upload; a failure is its search's. */

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* plain_tokens.c - tokens with a position on each of several axes: pairs that turn by them, and ids. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/yield.h"
+#include "plan/common_params.h"
+#include "plan/resource.h"
+#include "verify/plain/plain_waves.h"
+
+#define TURN 6.283185307179586
+
+/* ---- text and images ---- */
+
+/* Text has one position on all axes. */
+static bool is_text(const pe_waves *t, size_t row)
+{
+    const double *x = t->claimed.coordinate + row;
+    size_t a = 1;
+    while (a < t->axes && x[a * t->rows] == x[0])
+        a++;
+    return a == t->axes;
+}
+
+/* Of each token: is it a patch, where does its run begin, and how far did the images before it go
+ * beyond their starts? The first patch has one position on all axes, and others may; that of text is
+ * beyond those before it. */
+static void find_runs(const pe_waves *t)
+{
+    bool inside = false;
+    size_t run = 0;
+    double most = 0, start = 0, past = 0;
+    for (size_t r = 0; r < t->rows; r++) {
+        const double x = t->claimed.coordinate[r];
+        const bool text = is_text(t, r), ends = inside && text && x > most;
+        const bool begins = !text || (r + 1 < t->rows && !is_text(t, r + 1));
+        if (ends)
+            past += most - start;
+        if (ends || (!inside && begins)) {
+            inside = begins;
+            run = r;
+            start = most = x;
+        }
+        for (size_t a = 0; a < t->axes; a++)
+            most = fmax(most, t->claimed.coordinate[a * t->rows + r]);
+        t->image[r] = inside;
+        t->run[r] = (double)run;
+        t->past[r] = past;
+    }
+}
+
+/* ---- the claim ---- */
+
+static bool is_listed(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_values_find(values, name);
+    return value != NULL && value->present;
+}
+
+/* The axis by which the claim turns a pair; that of the pair before goes before others. t->axes: none
+ * does. */
+static size_t axis_of(const pe_sequence *p, size_t pair)
+{
+    const pe_waves *t = p->state;
+    const size_t before = pair > 0 ? t->claimed.axis[pair - 1] : 0;
+    for (size_t k = 0; k < t->axes; k++) {
+        const size_t a = (before + k) % t->axes;
+        const double *x = t->claimed.coordinate + a * t->rows, w = t->claimed.frequency[pair];
+        size_t r = 0;
+        while (r < t->rows && fabs(remainder(p->of->claimed[r * t->pairs + pair] - w * x[r],
+                                             TURN)) <= 1e-9 * (1 + fabs(w * x[r])))
+            r++;
+        if (r == t->rows)
+            return a;
+    }
+    return t->axes;
+}
+
+pe_status pe_waves_of_tokens(pe_sequence *p, pe_problem *why)
+{
+    pe_waves *t = p->state;
+    const pe_numbers *of = p->of;
+    const bool pairs = of->frequency != NULL;
+    t->of = pairs ? PE_PAIRS_OF_AXES : PE_IDS_OF_TOKENS;
+    t->axes = pairs ? of->view->axes : 3;
+    t->rows = pairs ? of->view->tokens : of->elements / t->axes;
+    t->pairs = pairs ? of->elements / t->rows : 0;
+    t->is.sections = !pairs || (t->axes == 3 && is_listed(p->values, "mrope_section"));
+    if ((!pairs && strcmp(pe_numbers_resource(of), "rope/table") == 0) || t->rows == 0)
+        return PE_OK;
+    PE_TRY(pe_waves_make_room(p, why));
+    for (size_t k = 0; k < t->axes * t->rows; k++)
+        t->claimed.coordinate[k] =
+            pairs ? pe_positions_at(&pe_values_find(p->values, "positions")->positions, k)
+                  : of->claimed[k];
+    for (size_t a = 0; a < t->axes; a++)
+        t->unit[a] = 1;
+    for (size_t i = 0; i < t->pairs; i++) {
+        t->claimed.frequency[i] = of->frequency[i];
+        t->claimed.axis[i] = axis_of(p, i);
+        if (t->claimed.axis[i] == t->axes)
+            return PE_OK;
+    }
+    if (t->is.sections != 0)
+        find_runs(t);
+    p->n = t->axes * t->rows;
+    return PE_OK;
+}
+
+/* ---- guesses ---- */
+
+static double made_at(const void *coordinates, size_t k, double claimed PE_UNUSED)
+{
+    return ((const double *)coordinates)[k];
+}
+
+/* A list of n numbers of the claim, to be filled. NULL: it has none of that name, or there is no memory. */
+static double *make_list(pe_guess *guess, const char *name, size_t n)
+{
+    pe_value *value = pe_values_find(&guess->values, name);
+    double *list = value != NULL ? calloc(n, sizeof *list) : NULL;
+    if (list == NULL)
+        return NULL;
+    free(value->list);
+    value->list = list;
+    value->list_length = n;
+    value->present = true;
+    return list;
+}
+
+/* How many pairs, or channels, each axis has; pairs of sections stand in blocks or in turn. */
+static bool set_shares(const pe_waves *t, pe_guess *guess)
+{
+    const bool sections = t->is.sections != 0;
+    double *list = make_list(guess, sections ? "mrope_section" : "axes_dims", t->axes);
+    pe_value *flag = pe_values_find(&guess->values, "mrope_interleaved");
+    bool in_turn = false;
+    for (size_t i = 0; i < t->pairs && list != NULL; i++) {
+        list[t->made.axis[i]] += sections ? 1 : 2;
+        in_turn |= i > 0 && t->made.axis[i] < t->made.axis[i - 1];
+    }
+    if (sections && flag != NULL) {
+        flag->present = true;
+        flag->truth = in_turn;
+        (void)pe_geometry_set_choice(&guess->values, "mrope_layout",
+                                     in_turn ? "interleaved" : "sections");
+    }
+    return list != NULL;
+}
+
+/* As factors of those that the base gives, which may be another one than the claim's. */
+static bool set_frequencies(const pe_sequence *p, pe_guess *guess)
+{
+    const pe_waves *t = p->state;
+    const pe_value *factors = pe_values_find(&guess->values, "freq_factors");
+    const double theta = pe_values_real(&guess->values, "rope_theta");
+    const bool bases = is_listed(&guess->values, "axes_theta");
+    const double power = bases ? 1 : log(theta) / log(pe_slip_number(p, "rope_theta"));
+    if (factors == NULL || factors->present ||
+        !pe_geometry_has_rope_type(&guess->values, "default"))
+        return false;
+    double *list = make_list(guess, "freq_factors", t->pairs);
+    for (size_t i = 0; i < t->pairs && list != NULL; i++)
+        list[i] = pow(p->of->frequency[i], power) / t->made.frequency[i];
+    guess->distortion.values_inexact = true;
+    return list != NULL;
+}
+
+/* Frequencies that other axes or another base give are those of the values. */
+bool pe_waves_apply(const void *sequence, pe_guess *guess)
+{
+    const pe_sequence *p = sequence;
+    const pe_waves *t = p->state;
+    const pe_position_map map = {.times = 1, .move = made_at, .cause = t->made.coordinate};
+    const bool shared = memcmp(t->made.axis, t->own_axis, t->pairs * sizeof *t->own_axis) != 0;
+    const bool others = memcmp(t->made.frequency, p->of->frequency, t->pairs * sizeof(double)) != 0;
+    return (shared ? set_shares(t, guess) : !others || set_frequencies(p, guess)) &&
+           pe_guess_map_positions(&pe_values_find(&guess->values, "positions")->positions, &map);
+}
+
+/* ---- pairs of several axes ---- */
+
+/* As the guess negates and exchanges waves and positions. */
+static double angle_of(const pe_numbers *plain, const pe_geometry *at, const double *numbers,
+                       size_t token, size_t pair)
+{
+    pe_wave wave = {0, 0};
+    const pe_upload_view *view = plain->view;
+    const pe_guess *guess = plain->claim;
+    const size_t rows = view->rotated ? pe_upload_view_token_rows(view) : 1;
+    for (size_t o = 0; o < rows; o++) {
+        const size_t row = pe_upload_view_row(view, token, o);
+        pe_upload_view_add_wave(view, at, row, numbers + row * view->width, pair, &wave);
+    }
+    if (guess->distortion.exchanged && view->rotated)
+        wave = (pe_wave){wave.sine, wave.cosine};
+    if (hypot(wave.cosine, wave.sine) == 0)
+        return nan("");
+    return guess->distortion.positions.times *
+           atan2(pe_guess_sine_sign(guess) * wave.sine, pe_guess_cosine_sign(guess) * wave.cosine);
+}
+
+/* The claimed ones are less than a turn from those of the upload. */
+static void read_angles(const pe_numbers *plain, const pe_geometry *at, size_t pairs, double *got,
+                        double *claimed)
+{
+    const size_t tokens = plain->view->tokens;
+    for (size_t t = 0; t < tokens; t++)
+        for (size_t i = 0; i < pairs; i++) {
+            const double angle = angle_of(plain, at, plain->got, t, i);
+            const double more = angle_of(plain, at, plain->claimed, t, i) - angle;
+            got[t * pairs + i] = angle;
+            claimed[t * pairs + i] = angle + remainder(more, TURN);
+        }
+    pe_numbers_spend(plain, 2 * pairs * plain->view->rows);
+}
+
+/* Do `next` with the angles of an upload in the place of its elements. */
+static void with_angles(const pe_numbers *plain, pe_numbers_use *next)
+{
+    pe_geometry at;
+    const pe_upload_view *view = plain->view;
+    if (view->rotated)
+        pe_geometry_of_vectors(&plain->claim->values, &at);
+    else if (!view->layout->geometry(&plain->claim->values, &at))
+        return;
+    if (plain->claim->distortion.exchanged && !view->rotated)
+        pe_geometry_exchange(&at);
+    const size_t pairs = at.sin_n < at.cos_n ? at.sin_n : at.cos_n, n = pairs * view->tokens;
+    double *angle = calloc(2 * n + 1, sizeof *angle);
+    if (angle == NULL) {
+        pe_attempts_did(plain->search, pe_fail_memory(plain->search->why));
+        return;
+    }
+    read_angles(plain, &at, pairs, angle, angle + n);
+    pe_numbers angles = *plain;
+    angles.got = angle;
+    angles.claimed = angle + n;
+    angles.elements = n;
+    angles.step = 0;
+    if (n > 0)
+        next(&angles);
+    free(angle);
+}
+
+static void read_one(const pe_numbers *plain)
+{
+    with_angles(plain, pe_slips_find);
+}
+
+static void read_two(const pe_numbers *plain)
+{
+    with_angles(plain, pe_slips_find_two);
+}
+
+static void read_fitted(const pe_numbers *plain)
+{
+    with_angles(plain, pe_slips_find_fitted);
+}
+
+static void try_one(pe_search *s, pe_guess *guess)
+{
+    pe_explain_with(s, guess, read_one);
+}
+
+/* Does it change how all axes turn? */
+static bool is_common(const pe_fault *fault)
+{
+    return (fault->param != NULL && strcmp(fault->param, "rope_theta") == 0) ||
+           pe_faults_is_layout(fault) || fault->name == PE_NAME(inverse) ||
+           fault->name == PE_NAME(scaling_dropped);
+}
+
+/* Of longer tables only a single mistake is looked for. */
+#define BEHIND_MAX 512
+
+static void try_behind(pe_search *s, const pe_guess *claim)
+{
+    static const pe_fault unscaled = {
+        .name = PE_NAME(axes_scale), .param = "axes_scale", .change = pe_changes_ignored};
+    if (pe_values_present(&claim->values, "axes_scale"))
+        pe_attempts_with_fault(s, claim, &unscaled, try_one);
+    for (size_t f = 0; f < pe_faults_n && pe_attempts_go_on(s); f++)
+        if (is_common(&pe_faults[f]))
+            pe_attempts_with_fault(s, claim, &pe_faults[f], try_one);
+}
+
+void pe_axes_try(pe_search *s, pe_guess *guess)
+{
+    const pe_upload_view *view = s->view, *whole = s->whole;
+    if (whole->axes < 2 || whole->axes > PE_AXES_MAX || whole->width_differs ||
+        whole->got == NULL || whole->unsent_n > 0 || whole->tokens < 2)
+        return;
+    s->view = whole;
+    if (pe_attempts_set_positions(s, whole, guess))
+        try_one(s, guess);
+    if (pe_attempts_go_on(s) && whole->tokens <= BEHIND_MAX)
+        try_behind(s, guess);
+    if (pe_attempts_go_on(s) && whole->tokens <= BEHIND_MAX)
+        pe_explain_with(s, guess, read_two);
+    if (pe_attempts_go_on(s))
+        pe_explain_with(s, guess, read_fitted);
+    s->view = view;
+}
