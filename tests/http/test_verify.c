@@ -456,6 +456,16 @@ static void vectors_have_positions_of_items_or_axes(void **state)
 #undef PLACES
 }
 
+static void slopes_that_begin_early_are_no_doubled_ones(void **state)
+{
+    char faults[80];
+    json_t *report = verified(&server, "slopes from 2^0",
+                              "{\"encoding\":\"alibi\",\"parameters\":{\"num_heads\":8},\"slopes\":"
+                              "[1,0.5,0.25,0.125,0.0625,0.03125,0.015625,0.0078125]}");
+    assert_string_equal(first_faults(report, faults, sizeof faults), "slope_start");
+    json_decref(report);
+}
+
 static void binary_vectors_may_be_of_any_type(void **state)
 {
     /* (1, 0) at position 1 turned by pi/3, which is no rotation of theta = 1; at 0 not at all */
@@ -619,6 +629,7 @@ int main(void)
         cmocka_unit_test(grids_tell_where_a_narrow_type_came_in),
         cmocka_unit_test(heads_are_told),
         cmocka_unit_test(vectors_have_positions_of_items_or_axes),
+        cmocka_unit_test(slopes_that_begin_early_are_no_doubled_ones),
         cmocka_unit_test(binary_vectors_may_be_of_any_type),
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
         cmocka_unit_test(a_model_is_claimed_by_name),

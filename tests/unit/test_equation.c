@@ -70,20 +70,18 @@ static void other_texts_are_none(void **state)
         assert_false(pe_equation_read(wrong[k], pe_sequence_terms, NULL, NULL, &sequence, &e));
 }
 
-static const pe_slips *const lists[] = {&pe_mistakes_of_positions, &pe_mistakes_of_frequencies,
-                                        &pe_mistakes_of_values,    &pe_mistakes_of_scales,
-                                        &pe_mistakes_of_padding,   &pe_mistakes_of_places,
-                                        &pe_mistakes_of_slopes,    &pe_mistakes_of_distances,
-                                        &pe_mistakes_of_waves,     &pe_mistakes_of_elements};
+static const pe_slips *const lists[] = {
+    &pe_mistakes_of_positions, &pe_mistakes_of_frequencies, &pe_mistakes_of_values,
+    &pe_mistakes_of_scales,    &pe_mistakes_of_padding,     &pe_mistakes_of_places,
+    &pe_mistakes_of_slopes,    &pe_mistakes_of_distances,   &pe_mistakes_of_waves,
+    &pe_mistakes_of_tokens,    &pe_mistakes_of_elements};
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"
 
 static bool is_term(const pe_term *terms, const char *name)
 {
-    for (; terms != NULL && terms->name != NULL; terms++)
-        if (strcmp(terms->name, name) == 0)
-            return true;
-    return false;
+    static char state[1 << 16];
+    return pe_term_number(terms, name, state) != NULL;
 }
 
 /* A name that is no term is that of a parameter of some resource. */

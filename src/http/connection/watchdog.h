@@ -56,10 +56,10 @@ typedef struct pe_watch {
     uint_fast64_t judged;       /* the watchdog's: the state that `progress` is of */
     pe_progress progress;       /* the watchdog's */
     pe_progress_passed passed;
-    bool left;          /* the watchdog's: the client had ended its side when last seen */
-    bool dropped;       /* the watchdog's: to make room for another */
-    bool unheard;       /* the watchdog's: late before there was a whole header */
-    unsigned replying;  /* the watchdog's: 1 + its place among those that are sent a 408, or 0 */
+    bool left;         /* the watchdog's: the client had ended its side when last seen */
+    bool dropped;      /* the watchdog's: to make room for another */
+    bool unheard;      /* the watchdog's: late before there was a whole header */
+    unsigned replying; /* the watchdog's: 1 + its place among those that are sent a 408, or 0 */
     char label[PE_REQUEST_LABEL_BYTES]; /* the watchdog's */
     atomic_int_fast64_t
         started;        /* the request that the label is of, pe_clock(); 0: there is none */

@@ -350,7 +350,7 @@ static bool is_term(const pe_term *terms, const char *name, pe_step *step)
 static bool find_term(const reader *r, const char *name, pe_step *out)
 {
     *out = (pe_step){.is = TERM};
-    return is_term(r->terms[1], name, out) || is_term(r->terms[0], name, out);
+    return is_term(r->terms[0], name, out) || is_term(r->terms[1], name, out);
 }
 
 double *pe_term_number(const pe_term *terms, const char *name, void *in)

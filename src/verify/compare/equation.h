@@ -54,7 +54,7 @@ typedef struct pe_equation {
     pe_step step[PE_EQUATION_STEPS];
 } pe_equation;
 
-/** Read one; names are those of two lists (NULL: none), `more` first, then of the values. What it says of all items is
+/** Read one; names are those of two lists (NULL: none), then of the values. What it says of all items is
  * found now, of those of `of`, and NAN where that is NULL. False: it is no equation. */
 bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *more,
                       const pe_values *values, const void *of, pe_equation *out) PE_MUST_CHECK;

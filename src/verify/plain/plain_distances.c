@@ -71,7 +71,7 @@ static bool set_names(pe_sequence *p, const char *text)
     char name[16], equation[96];
     while (sscanf(text, "%15s = %95[^;]", name, equation) == 2) {
         double *number = pe_term_number(terms, name, p->state);
-        *number = pe_equation_number(equation, pe_sequence_terms, terms, p->values, p);
+        *number = pe_equation_number(equation, terms, pe_sequence_terms, p->values, p);
         text += strcspn(text, ";");
         text += strspn(text, "; ");
     }
@@ -381,10 +381,8 @@ static const pe_slip rows[] = {
     BUCKETS("floor(num_buckets/2)"),
     BUCKETS("2*num_buckets"),
     MAX_DISTANCE(20),
-    MAX_DISTANCE(32),
     MAX_DISTANCE(64),
     MAX_DISTANCE(256),
-    MAX_DISTANCE(512),
     PE_SLIP(shaw_clip, SHAW, .a = "floor((most(y) - least(y))/2)", .b = "left",
             SET("left = a; right = a; plus = a"), .where = "a != b"),
     PE_SLIP(buckets_not_halved, BOTH, .a = "ahead",

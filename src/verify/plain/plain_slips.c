@@ -14,8 +14,9 @@
 /* Of more elements two mistakes at once would take seconds. */
 #define TWO_MOST 0x20000
 
-static const pe_slip_stage *const stages[] = {&pe_slip_waves,  &pe_slip_padding,   &pe_slip_values,
-                                              &pe_slip_slopes, &pe_slip_distances, &pe_slip_places,
+/* Slopes that begin elsewhere may be doubled elements, too. */
+static const pe_slip_stage *const stages[] = {&pe_slip_waves,  &pe_slip_padding,   &pe_slip_slopes,
+                                              &pe_slip_values, &pe_slip_distances, &pe_slip_places,
                                               &pe_slip_axes};
 static const pe_slips *const tables[] = {&pe_mistakes_of_waves,  &pe_mistakes_of_tokens,
                                          &pe_mistakes_of_scales, &pe_mistakes_of_padding,

@@ -386,7 +386,7 @@ static void make(const pe_sequence *p)
     pe_equation e;
     pe_waves *t = p->state;
     const char *also = p->by->also != NULL ? p->by->also : "w";
-    const bool read = pe_equation_read(also, pe_sequence_terms, p->terms, p->values, p, &e);
+    const bool read = pe_equation_read(also, p->terms, pe_sequence_terms, p->values, p, &e);
     for (size_t i = 0; i < p->n; i++)
         t->made.coordinate[i] = pe_sequence_at(p, i);
     for (size_t i = 0; i < t->pairs; i++)
