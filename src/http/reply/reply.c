@@ -156,7 +156,7 @@ static const pe_field *tell_problem(const pe_problem *problem, const char *type,
 
 void pe_reply_problem(pe_request *request, const pe_problem *problem)
 {
-    problem_header header;
+    problem_header header = {0};
     pe_buffer content = {0};
     pe_service_count(&request->service->counters.problems[problem->status]);
     const char *picture = draw_problem(request, problem, &content);
@@ -186,7 +186,7 @@ void pe_reply_raw(pe_service *service, pe_raw_way way, const pe_problem *problem
                   pe_request *request, bool head)
 {
     char made[PE_REQUEST_ID_BYTES];
-    problem_header header;
+    problem_header header = {0};
     pe_buffer content = {0}, message = {0};
     const char *origin = service->settings->cors_origin;
     pe_service_count(&service->counters.problems[problem->status]);

@@ -69,9 +69,9 @@ void pe_target_read_method(pe_request *request, const char *method)
     size_t bytes = strnlen(method, sizeof request->method_text - 1);
     memcpy(request->method_text, method, bytes);
     request->method_text[bytes] = '\0';
-    for (const struct pe_method_name *known = pe_method_names; known->name != NULL; known++)
-        if (strcmp(method, known->name) == 0)
-            request->method = known->method;
+    for (const struct pe_method_name *one = pe_method_names; one->name != NULL; one++)
+        if (strcmp(method, one->name) == 0)
+            request->method = one->method;
 }
 
 /* ---- its fields ---- */
