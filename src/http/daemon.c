@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon.c - what libmicrohttpd calls: the life of connections, and of requests from their first line
- * to the end of their reply; its start. */
+/* daemon.c - what libmicrohttpd calls: the life of connections, and of requests from their first
+ * line to the end of their reply; its start. */
 #include "http/daemon.h"
 
 #include <fcntl.h>
@@ -294,8 +294,8 @@ static pe_outcome run(pe_request *request, pe_step *step);
 /* A client that has ended its side is sent something each time. */
 #define LOOK_EVERY (PE_NANOSECONDS_PER_SECOND / 4)
 
-/* Has the client of a request that is worked on left? Looks now and then only: at once where looked_at
- * is 0. */
+/* Has the client of a request that is worked on left? Looks now and then only: at once where
+ * looked_at is 0. */
 static bool is_left(void *context)
 {
     pe_request *request = context;
@@ -401,8 +401,8 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
                     : pe_fail(why, PE_OVERLOADED, "", "all workers are busy and the queue is full");
 }
 
-/* Of the body as much has arrived as the route takes at a time: a worker takes it, and the connection
- * waits meanwhile. Where none takes it, the part grows. */
+/* Of the body as much has arrived as the route takes at a time: a worker takes it, and the
+ * connection waits meanwhile. Where none takes it, the part grows. */
 static void take_part(pe_request *request)
 {
     pe_service *service = request->service;
@@ -417,8 +417,8 @@ static void take_part(pe_request *request)
 
 /* ---- one step, and what becomes of it ---- */
 
-/* The reply of a problem, made here for all requests that have come whole; what is refused before that
- * gets pe_reply_raw. */
+/* The reply of a problem, made here for all requests that have come whole; what is refused before
+ * that gets pe_reply_raw. */
 static void fail(pe_request *request, const pe_problem *why)
 {
     if (why->status == PE_INTERNAL)

@@ -329,8 +329,8 @@ static const char *find_near(const paths *of)
     return named && !is_below(near, of->path + from, family) ? NULL : near;
 }
 
-/* Adds "did you mean /v1/rope/table?" or "below it are /v1/t5/buckets, /v1/t5/bias"; nothing where no
- * path is like it. `known`: the n paths that are served, templates with {name} among them. */
+/* Adds "did you mean /v1/rope/table?" or "below it are /v1/t5/buckets, /v1/t5/bias"; nothing where
+ * no path is like it. `known`: the n paths that are served, templates with {name} among them. */
 static void suggest(const char *path, const char *const *known, size_t n, pe_buffer *out)
 {
     paths of = {.path = path, .bytes = strlen(path), .known = known, .n = n};

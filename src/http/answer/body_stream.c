@@ -245,8 +245,8 @@ static void take_large(pe_body_stream *body)
         atomic_fetch_sub_explicit(&service->large_blocks, LARGE_BYTES, memory_order_relaxed);
 }
 
-/* HEAD of a length that is not known goes out without one, on a connection that ends: where it sends
- * chunks, the library would send the last one, which a HEAD response does not have. */
+/* HEAD of a length that is not known goes out without one, on a connection that ends: where it
+ * sends chunks, the library would send the last one, which a HEAD response does not have. */
 static pe_outcome reply(pe_request *request, pe_body_stream *body, pe_problem *why)
 {
     const bool known = body->bytes != UINT64_MAX;

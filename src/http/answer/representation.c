@@ -201,8 +201,8 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
                          &representation->plan, why));
     representation->planned = true;
     PE_TRY(choose_format(representation, accept, why));
-    /* What holds all tensors holds the parameters, too: for others the text of millions of positions
-     * is not written, and what JSON carries in "warnings" they have no place for. */
+    /* What holds all tensors holds the parameters, too: for others the text of millions of
+     * positions is not written, and what JSON carries in "warnings" they have no place for. */
     const pe_plan *plan = &representation->plan;
     const bool tells = representation->rendering.format->tells_parameters;
     if (tells)

@@ -37,8 +37,8 @@ typedef struct pe_representation {
     double compute, encode; /* seconds, once rendered */
 } pe_representation;
 
-/** Read the parameters: little work when the body is small. *out is the caller's to free, also where
- * they cannot be read.   Errors  as pe_query_*_parse. */
+/** Read the parameters: little work when the body is small. *out is the caller's to free, also
+ * where they cannot be read.   Errors  as pe_query_*_parse. */
 pe_status pe_representation_make(pe_service *service, const pe_request_parameters *parameters,
                                  pe_representation **out, pe_problem *why) PE_MUST_CHECK;
 

@@ -64,8 +64,8 @@ pe_client *pe_clients_hold(pe_clients *clients, const pe_client_id *id, bool con
 /** Accepts NULL. */
 void pe_clients_release(pe_clients *clients, pe_client *client, bool connection);
 
-/** May this client have one connection more, with at most `open_max` open? It then counts as coming,
- * until it opens or a second has passed. */
+/** May this client have one connection more, with at most `open_max` open? It then counts as
+ * coming, until it opens or a second has passed. */
 bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned open_max);
 
 /**

@@ -56,9 +56,9 @@ typedef struct late_one {
 
 /*
  * The lock guards the list, the counts, the labels and draining, and keeps sockets open while they
- * are looked at or shut down: a connection is removed before the library closes its socket. No other
- * lock is taken with it, and nothing is sent under it. Descriptors of those who are late are the
- * thread's own.
+ * are looked at or shut down: a connection is removed before the library closes its socket. No
+ * other lock is taken with it, and nothing is sent under it. Descriptors of those who are late are
+ * the thread's own.
  */
 struct pe_watchdog {
     pthread_mutex_t lock;

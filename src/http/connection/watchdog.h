@@ -61,8 +61,7 @@ typedef struct pe_watch {
     bool unheard;      /* the watchdog's: late before there was a whole header */
     unsigned replying; /* the watchdog's: 1 + its place among those that are sent a 408, or 0 */
     char label[PE_REQUEST_LABEL_BYTES]; /* the watchdog's */
-    atomic_int_fast64_t
-        started;        /* the request that the label is of, pe_clock(); 0: there is none */
+    atomic_int_fast64_t started;        /* of the label's request, pe_clock(); 0: there is none */
     struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
     pe_place place;     /* never changes */
 } pe_watch;

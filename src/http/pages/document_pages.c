@@ -208,8 +208,8 @@ static pe_outcome reply_form(pe_request *request, const pe_document_form *chosen
 
 /* The form in the coding that is liked best, or the plain one where that is not worth it and has no
  * bytes. What is made is for all who will ask, so that it is on no client's meter, and does not end
- * where this one leaves. no-cache: clients store it, but ask about it each time, since a new release
- * may change it. */
+ * where this one leaves. no-cache: clients store it, but ask about it each time, since a new
+ * release may change it. */
 pe_outcome pe_page_document(pe_request *request, pe_problem *why)
 {
     const bool make = pe_request_has_turn(request, PE_JOB_HEAVY);

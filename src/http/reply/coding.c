@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* coding.c - content codings: of whole bytes, of a stream piece by piece, and whether it is worth it. */
+/* coding.c - content codings: of whole bytes, of a stream in pieces, and whether it is worth it. */
 #include "http/reply/coding.h"
 
 #include <endian.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* coding.h - content codings: of whole bytes, of a stream piece by piece, and whether it is worth it. */
+/* coding.h - content codings: of whole bytes, of a stream in pieces, and whether it is worth it. */
 #ifndef PE_HTTP_REPLY_CODING_H
 #define PE_HTTP_REPLY_CODING_H
 

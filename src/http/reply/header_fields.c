@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* header_fields.c - the header fields that replies have in common: tags, digests, and all others. */
+/* header_fields.c - the header fields that replies have in common, tags and digests among them. */
 #include "http/reply/header_fields.h"
 
 #include <nettle/base16.h>

@@ -26,8 +26,8 @@ typedef struct pe_raw_way {
 
 /**
  * Write a problem to the socket where the library cannot reply any more: in the middle of a body or
- * of a header. Nothing more is sent there; the caller closes the connection.   request: NULL: nothing
- * is known of it. head: the content is left out.   Threads  any; does not wait.
+ * of a header. Nothing more is sent there; the caller closes the connection.   request: NULL:
+ * nothing is known of it. head: the content is left out.   Threads  any; does not wait.
  */
 void pe_reply_raw(pe_service *service, pe_raw_way way, const pe_problem *problem,
                   pe_request *request, bool head);
