@@ -101,8 +101,8 @@ static pe_status fill_from_model(pe_query *query, pe_problem *why)
 
 pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem *why)
 {
-    *out = (pe_query){.resource = resource,
-                      .figure = {.width = PE_FIGURE_WIDTH, .height = PE_FIGURE_HEIGHT}};
+    *out = (pe_query){.resource = resource};
+    pe_query_output_begin(out);
     return pe_values_make(resource->param_sets, &out->values, why);
 }
 
@@ -167,6 +167,8 @@ void pe_query_free(pe_query *query)
     if (query == NULL)
         return;
     pe_values_free(&query->values);
+    for (size_t i = 0; i < PE_OUTPUT_N; i++)
+        pe_value_clear(&query->output[i]);
     pe_buffer_free(&query->synonyms);
     free(query->mistakes);
     *query = (pe_query){0};

@@ -28,6 +28,18 @@ typedef struct pe_read_limits {
     const pe_limits *plan;
 } pe_read_limits;
 
+/** The representation parameters, which every resource takes beside its rows. */
+enum {
+    PE_OUTPUT_FORMAT,
+    PE_OUTPUT_ENCODING,
+    PE_OUTPUT_TENSOR,
+    PE_OUTPUT_CSV_HEADER,
+    PE_OUTPUT_VIEW, /* from here on, of figures */
+    PE_OUTPUT_THEME,
+    PE_OUTPUT_WIDTH,
+    PE_OUTPUT_HEIGHT,
+    PE_OUTPUT_N
+};
 /**
  * A request apart from HTTP: the resource's values, and the representation wanted as far as
  * parameters say. The representation parameters (format, encoding_format, tensor) are read here for
@@ -39,15 +51,10 @@ typedef struct pe_query {
     pe_values values;
     const pe_format *format; /* of format=, or NULL: Accept decides */
     bool names_json; /* the canonical query says format=json, since Accept asks for another */
-    bool base64;
-    char tensor[32]; /* "" when absent */
-    pe_csv_header csv_header;
-    bool csv_asked; /* csv_header was given */
-    pe_figure_options figure;
-    const char *figure_asked; /* a parameter of figures that was given, or NULL */
-    pe_problem *mistakes;     /* those that were kept, or NULL */
-    pe_buffer synonyms;       /* once planned: the warning of names that were taken for others */
-    bool from_json; /* problems point into the body: errors[].pointer instead of parameter */
+    pe_value output[PE_OUTPUT_N]; /* defaults where they were not given */
+    pe_problem *mistakes;         /* those that were kept, or NULL */
+    pe_buffer synonyms; /* once planned: the warning of names that were taken for others */
+    bool from_json;     /* problems point into the body: errors[].pointer instead of parameter */
 } pe_query;
 
 /**
@@ -144,24 +151,14 @@ pe_status pe_query_json_read(pe_query *query, pe_slice json, const pe_read_limit
 /** The element type that tensors are read as. */
 pe_dtype pe_query_dtype(const pe_query *query);
 
-/** The representation parameters, which every resource takes beside its rows. */
-enum {
-    PE_OUTPUT_FORMAT,
-    PE_OUTPUT_ENCODING,
-    PE_OUTPUT_TENSOR,
-    PE_OUTPUT_CSV_HEADER,
-    PE_OUTPUT_VIEW, /* from here on, of figures */
-    PE_OUTPUT_THEME,
-    PE_OUTPUT_WIDTH,
-    PE_OUTPUT_HEIGHT,
-    PE_OUTPUT_N
-};
-/** Its row; a format is a text here. */
+/** The row of a representation parameter; a format is a text here. */
 extern const pe_param pe_query_output_rows[PE_OUTPUT_N];
 
 /** The index of a representation parameter, PE_OUTPUT_N when the name is none, or one of the
  * resource's own. */
 size_t pe_query_output_find(const pe_resource *resource, const char *name);
+/** All of them as they are where none is given. */
+void pe_query_output_begin(pe_query *query);
 /** Read one, as text of a query or as JSON. Errors  as of any parameter. */
 pe_status pe_query_output_set(pe_query *query, size_t which, pe_slice text, bool json,
                               pe_problem *why) PE_MUST_CHECK;

@@ -168,6 +168,27 @@ pe_status pe_query_string_text(pe_slice string, const char *name, char *out, siz
     return pe_status_is_ours(status) ? pe_fail_memory(why) : PE_OK;
 }
 
+bool pe_query_figure_peek(pe_slice string, const pe_format **format, pe_figure_options *out)
+{
+    pe_query query;
+    pe_problem mistake;
+    query_walk walk = {.query = &query,
+                       .limits = &(pe_read_limits){0},
+                       .string = string,
+                       .refused = PE_MISTAKES_MAX + 1};
+    if (pe_query_begin(&pe_rope_table, &query, &mistake) != PE_OK)
+        return false;
+    (void)!read_string(&walk, &mistake);
+    *format = query.format;
+    *out = pe_query_rendering(&query).figure;
+    pe_query_free(&query);
+    if (out->width * out->height > (size_t)PE_FIGURE_WIDTH * PE_FIGURE_HEIGHT) {
+        out->width = PE_FIGURE_WIDTH; /* more would take long */
+        out->height = PE_FIGURE_HEIGHT;
+    }
+    return !walk.seen[PE_OUTPUT_FORMAT] || (*format != NULL && (*format)->is_figure);
+}
+
 pe_status pe_query_string_parse(const pe_resource *resource, pe_slice string,
                                 const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {

@@ -31,8 +31,9 @@ static void absent_rows_take_their_defaults(void **state)
     assert_false(pe_values_given(&ask.values, "base"));
     assert_false(pe_values_present(&ask.values, "short_factor"));
     assert_null(ask.format);
-    assert_false(ask.base64);
-    assert_string_equal(ask.tensor, "");
+    const pe_rendering usual = pe_query_rendering(&ask);
+    assert_false(usual.base64);
+    assert_null(usual.tensor);
     pe_query_free(&ask);
 }
 
@@ -53,8 +54,8 @@ static void every_kind_is_read(void **state)
     assert_true(list->list[1] == 1.5);
     assert_int_equal(pe_values_find(&ask.values, "positions")->positions.count, 3);
     assert_string_equal(ask.format->name, "npy");
-    assert_true(ask.base64);
-    assert_string_equal(ask.tensor, "cos");
+    assert_true(pe_query_rendering(&ask).base64);
+    assert_string_equal(pe_query_rendering(&ask).tensor, "cos");
     pe_query_free(&ask);
 }
 

@@ -79,10 +79,10 @@ static pe_status take_query(pe_claim *claim, pe_query *query, pe_problem *why)
         status =
             pe_fail(why, PE_INVALID_PARAMETER, "format",
                     "format must be json: the answer is a report; got \"%s\"", query->format->name);
-    else if (query->base64)
+    else if (query->output[PE_OUTPUT_ENCODING].choice != 0)
         status = pe_fail(why, PE_INVALID_PARAMETER, "encoding_format",
                          "encoding_format must be float: the answer is a report; got \"base64\"");
-    else if (query->tensor[0] != '\0')
+    else if (query->output[PE_OUTPUT_TENSOR].present)
         status = pe_fail(why, PE_INVALID_PARAMETER, "tensor",
                          "tensor must be left out: the answer is a report");
     const pe_value *numerics = pe_values_find(&query->values, "numerics");
