@@ -8,12 +8,16 @@
 #include "base/percent.h"
 #include "text/json_write.h"
 
-/* "/problems/invalid-parameter" */
-static void put_type(pe_status status, pe_buffer *out)
+/* The members that a problem and the page of its code begin with. */
+static void put_head(pe_status status, pe_buffer *out)
 {
     char type[64];
     snprintf(type, sizeof type, "/problems/%s", pe_status_code_text(status));
+    pe_buffer_str(out, "{");
     pe_json_write_text(out, "type", type);
+    pe_json_write_text(out, "title", pe_status_title(status));
+    pe_json_write_number(out, "status", pe_status_http(status));
+    pe_json_write_text(out, "code", pe_status_code_text(status));
 }
 
 /* The detail of one parameter need not begin with its name or place, which stands beside it. */
@@ -68,11 +72,7 @@ void pe_problem_json(const pe_problem *problem, const char *instance, const char
                      bool from_json, pe_buffer *out)
 {
     const pe_status status = problem->status;
-    pe_buffer_str(out, "{");
-    put_type(status, out);
-    pe_json_write_text(out, "title", pe_status_title(status));
-    pe_json_write_number(out, "status", pe_status_http(status));
-    pe_json_write_text(out, "code", pe_status_code_text(status));
+    put_head(status, out);
     /* "...; errors holds 8 mistakes, and there are 4 more". Who stopped reading has not seen all. */
     char detail[sizeof problem->detail + 64];
     const int used = snprintf(detail, sizeof detail, "%s", problem->detail);
@@ -98,11 +98,7 @@ void pe_problem_json(const pe_problem *problem, const char *instance, const char
 
 void pe_problem_json_page(pe_status status, pe_buffer *out)
 {
-    pe_buffer_str(out, "{");
-    put_type(status, out);
-    pe_json_write_text(out, "title", pe_status_title(status));
-    pe_json_write_number(out, "status", pe_status_http(status));
-    pe_json_write_text(out, "code", pe_status_code_text(status));
+    put_head(status, out);
     pe_json_write_text(out, "explanation", pe_status_about(status));
     pe_buffer_str(out, "}");
 }

@@ -88,21 +88,6 @@ static const char *type_of(pe_slice json)
     }
 }
 
-static pe_status scan_array(const pe_value_reading *to, pe_slice json, size_t max, pe_array *out,
-                            pe_problem *why)
-{
-    const bool rounded = to->param->kind == PE_KIND_TENSOR && !to->param->as_float64;
-    const pe_dtype dtype = rounded ? to->dtype : PE_FLOAT64;
-    size_t used = 0;
-    const pe_status status =
-        pe_scan_numbers(json, &(pe_scan_wanted){to->place, dtype, max, false}, out, &used, why);
-    if (status != PE_OK || used == json.bytes)
-        return status;
-    pe_array_free(out);
-    return pe_fail(why, PE_MALFORMED_REQUEST, to->place,
-                   "%s is not a JSON array: its brackets do not match", to->param->name);
-}
-
 static pe_status take_array(const pe_value_reading *to, pe_array *array, pe_problem *why)
 {
     const pe_param *param = to->param;
@@ -131,34 +116,34 @@ static pe_status take_array(const pe_value_reading *to, pe_array *array, pe_prob
     return pe_value_check_list(to, why);
 }
 
-static pe_status read_array(const pe_value_reading *to, pe_slice json, pe_problem *why)
-{
-    const size_t max =
-        to->param->kind == PE_KIND_POSITIONS ? to->limits->max_positions : to->limits->max_elements;
-    pe_array array = {0};
-    PE_TRY(scan_array(to, json, max, &array, why));
-    pe_status status = take_array(to, &array, why);
-    pe_array_free(&array);
-    return status;
-}
-
 /* A number where positions or a tensor without axes may stand is an array of one. The scanner takes
  * arrays only, and it rounds once: so the number gets brackets. */
-static pe_status read_lone_number(const pe_value_reading *to, pe_slice json, pe_problem *why)
+static pe_status read_array(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
+    const pe_param *param = to->param;
+    const bool lone = json.text[0] != '[', tensor = param->kind == PE_KIND_TENSOR;
+    const pe_scan_wanted wanted_array = {
+        to->place, tensor && !param->as_float64 ? to->dtype : PE_FLOAT64,
+        param->kind == PE_KIND_POSITIONS ? to->limits->max_positions : to->limits->max_elements,
+        false};
     pe_buffer text = {0};
     pe_array array = {0};
-    pe_buffer_str(&text, "[");
-    pe_buffer_add(&text, json.text, json.bytes);
-    pe_buffer_str(&text, "]");
-    pe_status status =
-        text.failed ? pe_fail_memory(why) : scan_array(to, pe_buffer_slice(&text), 1, &array, why);
-    pe_buffer_free(&text);
-    PE_TRY(status);
-    if (to->param->kind == PE_KIND_TENSOR)
+    size_t used = 0;
+    if (lone)
+        pe_buffer_format(&text, "[%.*s]", (int)json.bytes, json.text);
+    if (lone)
+        json = pe_buffer_slice(&text);
+    pe_status status = text.failed ? pe_fail_memory(why)
+                                   : pe_scan_numbers(json, &wanted_array, &array, &used, why);
+    if (status == PE_OK && used < json.bytes)
+        status = pe_fail(why, PE_MALFORMED_REQUEST, to->place,
+                         "%s is not a JSON array: its brackets do not match", param->name);
+    if (lone && tensor)
         array.shape.ndim = 0;
-    status = take_array(to, &array, why);
+    if (status == PE_OK)
+        status = take_array(to, &array, why);
     pe_array_free(&array);
+    pe_buffer_free(&text);
     return status;
 }
 
@@ -167,13 +152,16 @@ static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_proble
 {
     const pe_param *param = to->param;
     const unsigned kind = 1U << param->kind;
+    const unsigned numbers = 1U << PE_KIND_INT | 1U << PE_KIND_REAL;
     const unsigned arrays =
         1U << PE_KIND_REAL_LIST | 1U << PE_KIND_POSITIONS | 1U << PE_KIND_TENSOR;
-    const unsigned strings = 1U << PE_KIND_CHOICE | 1U << PE_KIND_REAL_LIST |
-                             1U << PE_KIND_POSITIONS | 1U << PE_KIND_TOKEN_RUNS |
-                             1U << PE_KIND_TEXT | 1U << PE_KIND_CHOICES | 1U << PE_KIND_NAME;
+    const unsigned names = 1U << PE_KIND_TOKEN_RUNS | 1U << PE_KIND_CHOICES;
+    const unsigned strings = names | 1U << PE_KIND_CHOICE | 1U << PE_KIND_REAL_LIST |
+                             1U << PE_KIND_POSITIONS | 1U << PE_KIND_TEXT | 1U << PE_KIND_NAME;
     const char first = json.text[0];
     const bool number = first == '-' || (first >= '0' && first <= '9');
+    const bool may_be_lone =
+        param->kind == PE_KIND_POSITIONS || (param->kind == PE_KIND_TENSOR && param->min_dims == 0);
     if (first == '"' && (kind & strings) != 0) {
         char *text = NULL;
         PE_TRY(pe_json_string_decode(json, to->place, &text, why));
@@ -181,15 +169,12 @@ static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_proble
         free(text);
         return status;
     }
-    if (first == '[' && (param->kind == PE_KIND_TOKEN_RUNS || param->kind == PE_KIND_CHOICES))
+    if (first == '[' && (kind & names) != 0)
         return read_names(to, json, why);
-    if (first == '[' && (kind & arrays) != 0)
-        return read_array(to, json, why);
-    if (number && (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL))
+    if (number && (kind & numbers) != 0)
         return pe_value_text_number(to, json, why);
-    if (number && (param->kind == PE_KIND_POSITIONS ||
-                   (param->kind == PE_KIND_TENSOR && param->min_dims == 0)))
-        return read_lone_number(to, json, why);
+    if ((first == '[' && (kind & arrays) != 0) || (number && may_be_lone))
+        return read_array(to, json, why);
     if (param->kind == PE_KIND_BOOL && (pe_slice_is(json, "true") || pe_slice_is(json, "false"))) {
         to->value->truth = first == 't';
         return PE_OK;
@@ -203,9 +188,9 @@ static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_proble
     }
     return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be %s, got %s%s", to->param->name,
                    wanted[to->param->kind], type_of(json),
-                   json.text[0] == 'n'   ? "; leave it out for its default"
-                   : json.text[0] == '"' ? "; write it without quotes"
-                                         : "");
+                   first == 'n'   ? "; leave it out for its default"
+                   : first == '"' ? "; write it without quotes"
+                                  : "");
 }
 
 pe_status pe_value_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
