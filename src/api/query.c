@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/suggestion.h"
 #include "encodings/registry.h"
 #include "models/catalogue/catalogue.h"
 
@@ -338,6 +337,14 @@ pe_status pe_query_fail_given(const pe_value *value, const char *where, const ch
 pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem *why)
 {
     return pe_fail(why, PE_MALFORMED_REQUEST, where, "%.64s is given more than once", name);
+}
+
+void pe_query_mark(const pe_suggested_value *meant, const char *name)
+{
+    pe_value *value = meant->value;
+    value->is_synonym = meant->alias != NULL;
+    value->is_switch = meant->as != NULL;
+    value->alias = value->is_synonym ? meant->alias : pe_param_alias(value->param, name);
 }
 
 pe_slice pe_query_written(const char *as, pe_slice text, char out[PE_COUNTED_BYTES])

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "api/binary_body.h"
+#include "api/suggestion.h"
 #include "base/buffer.h"
 #include "base/slice.h"
 #include "formats/format.h"
@@ -177,6 +178,8 @@ pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem
 /** The same of a value that may have been given by another of its names. */
 pe_status pe_query_fail_given(const pe_value *value, const char *where, const char *name,
                               pe_problem *why);
+/** Note by which of its names a value was given. */
+void pe_query_mark(const pe_suggested_value *meant, const char *name);
 /** What a synonym's text stands for: "0:N", or less of it, for the text N of a number of positions;
  * or what is written. */
 #define PE_COUNTED_BYTES 32

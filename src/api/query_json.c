@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/json_read.h"
-#include "api/suggestion.h"
 #include "api/value_reading.h"
 #include "plan/resource.h"
 
@@ -81,7 +80,7 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
         return pe_query_keep(&b->nested, key, json, why);
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
     pe_value *value = pe_values_called(&b->query->values, key);
-    pe_suggested_value meant = {value, NULL, NULL};
+    pe_suggested_value meant = {.value = value};
     if (value == NULL && pe_suggestion_take(&b->query->values, key, json, &meant))
         value = meant.value;
     if (value == NULL || (b->inside && ((value->param->kind == PE_KIND_TENSOR &&
@@ -93,9 +92,7 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     slot *row = &b->rows[value - b->query->values.value];
     if (row->json.text != NULL)
         return pe_query_fail_given(value, place, key, why);
-    value->is_synonym = meant.alias != NULL;
-    value->is_switch = meant.as != NULL;
-    value->alias = value->is_synonym ? meant.alias : pe_param_alias(value->param, key);
+    pe_query_mark(&meant, key);
     *row = (slot){json, b->inside, meant.as};
     return PE_OK;
 }

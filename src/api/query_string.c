@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/suggestion.h"
 #include "api/value_reading.h"
 #include "base/percent.h"
 #include "base/utf8.h"
@@ -15,7 +14,6 @@ typedef struct query_walk {
     pe_query *query;
     const pe_read_limits *limits;
     pe_slice string;
-    bool seen[PE_OUTPUT_N];
     size_t refused; /* pairs */
 } query_walk;
 
@@ -31,34 +29,23 @@ static pe_status decode(char *text, size_t *bytes, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status set_row(const query_walk *walk, pe_value *value, const char *name, pe_slice text,
-                         pe_problem *why)
+/* The value of a row by one of its names, or by a synonym, which may write it in another way. */
+static pe_status set_row(const query_walk *walk, const pe_suggested_value *meant, const char *name,
+                         pe_slice text, pe_problem *why)
 {
+    char range[PE_COUNTED_BYTES];
+    pe_value *value = meant->value;
     pe_param named = *value->param; /* problems say the name that was sent */
-    named.name = name;
     const pe_value_reading to = {
         .param = &named, .value = value, .place = name, .limits = walk->limits};
+    named.name = name;
     if (value->given)
         return pe_query_fail_given(value, name, name, why);
     value->given = true; /* if refused, too: another would replace what it holds */
-    value->alias = pe_param_alias(value->param, name);
-    return pe_value_text_parse(&to, text, why);
-}
-
-/* The value of a synonym; it may be written in another way. */
-static pe_status set_suggested(const query_walk *walk, const pe_suggested_value *meant,
-                               const char *name, pe_slice text, pe_problem *why)
-{
-    char range[PE_COUNTED_BYTES];
-    if (meant->value->given)
-        return pe_query_fail_given(meant->value, name, name, why);
+    pe_query_mark(meant, name);
     if (meant->as != NULL)
         text = pe_query_written(meant->as, text, range);
-    const pe_status status = set_row(walk, meant->value, name, text, why);
-    meant->value->alias = meant->alias;
-    meant->value->is_synonym = true;
-    meant->value->is_switch = meant->as != NULL;
-    return status;
+    return pe_value_text_parse(&to, text, why);
 }
 
 /* Does the query give this name, as it is? */
@@ -79,17 +66,15 @@ static pe_status set(query_walk *walk, const char *name, pe_slice text, pe_probl
 {
     const size_t which = pe_query_output_find(walk->query->resource, name);
     pe_value *value = pe_values_called(&walk->query->values, name);
-    pe_suggested_value meant;
+    pe_suggested_value meant = {.value = value};
     if (which < PE_OUTPUT_N && (value == NULL || gives(walk->string, value->param->name))) {
-        if (walk->seen[which])
+        if (walk->query->output[which].given)
             return pe_query_fail_repeated(name, name, why);
-        walk->seen[which] = true;
+        walk->query->output[which].given = true;
         return pe_query_output_set(walk->query, which, text, false, why);
     }
-    if (value != NULL)
-        return set_row(walk, value, name, text, why);
-    if (pe_suggestion_take(&walk->query->values, name, text, &meant))
-        return set_suggested(walk, &meant, name, text, why);
+    if (value != NULL || pe_suggestion_take(&walk->query->values, name, text, &meant))
+        return set_row(walk, &meant, name, text, why);
     return walk->refused > PE_MISTAKES_MAX
                ? PE_UNKNOWN_PARAMETER
                : pe_query_fail_unknown(walk->query, false, name, name, text, why);
@@ -181,12 +166,13 @@ bool pe_query_figure_peek(pe_slice string, const pe_format **format, pe_figure_o
     (void)!read_string(&walk, &mistake);
     *format = query.format;
     *out = pe_query_rendering(&query).figure;
+    const bool named = query.output[PE_OUTPUT_FORMAT].given;
     pe_query_free(&query);
     if (out->width * out->height > (size_t)PE_FIGURE_WIDTH * PE_FIGURE_HEIGHT) {
         out->width = PE_FIGURE_WIDTH; /* more would take long */
         out->height = PE_FIGURE_HEIGHT;
     }
-    return !walk.seen[PE_OUTPUT_FORMAT] || (*format != NULL && (*format)->is_figure);
+    return !named || (*format != NULL && (*format)->is_figure);
 }
 
 pe_status pe_query_string_parse(const pe_resource *resource, pe_slice string,

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -52,18 +52,15 @@ static bool resolve(const pe_socket_place *place, struct endpoint *out)
     return true;
 }
 
-static bool connect_by(int fd, const struct endpoint *to, int64_t deadline_ms)
+/* To connect is to send, for the system's timeout. */
+static bool connect_in_time(int fd, const struct endpoint *to)
 {
-    if (connect(fd, &to->address.any, to->bytes) == 0)
-        return true;
-    int error = 0;
-    socklen_t bytes = sizeof error;
-    short events = POLLOUT;
-    if (errno != EINPROGRESS || !pe_client_await(fd, &events, deadline_ms) ||
-        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0)
-        return false;
-    errno = error;
-    return error == 0;
+    const struct timeval most = {.tv_sec = TIMEOUT_MS / 1000};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+    const bool connected = connect(fd, &to->address.any, to->bytes) == 0;
+    if (errno == EINPROGRESS || errno == EAGAIN)
+        errno = ETIMEDOUT;
+    return connected;
 }
 
 /* GET /healthz. */
@@ -76,7 +73,7 @@ static pe_status query(int fd, const struct endpoint *to, const pe_socket_place 
     snprintf(host, sizeof host, "%s%s%s", v6 ? "[" : "", name, v6 ? "]" : "");
     const pe_client_request request = {.method = "GET", .target = "/healthz", .host = host};
     *client = (pe_client){.fd = fd, .deadline_ms = pe_clock() / PE_NANOSECONDS_PER_MS + TIMEOUT_MS};
-    if (fd < 0 || !connect_by(fd, to, client->deadline_ms))
+    if (fd < 0 || !connect_in_time(fd, to))
         return pe_fail(why, PE_INTERNAL, "", "%s", strerror(errno));
     return pe_client_ask(client, &request, why);
 }
@@ -113,7 +110,7 @@ static pe_status check(const pe_settings *settings, pe_problem *why)
         return pe_fail(why, PE_INVALID_PARAMETER, place.port < 0 ? "listen" : "host",
                        "the server's place must be an address, a name or a path, got %s",
                        place.name);
-    const int fd = socket(to.address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int fd = socket(to.address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     pe_client client;
     pe_problem cause;
     const pe_status status = query(fd, &to, &place, &client, &cause);

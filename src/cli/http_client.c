@@ -16,9 +16,11 @@
 
 #define TICK_MS 200 /* a wait is shown so often */
 
-bool pe_client_await(int fd, short *events, int64_t deadline_ms)
+/* Until the socket is ready for one of `events`; false, with errno, where the deadline (0: none)
+ * passes or it cannot be. */
+static bool await(const pe_client *client, short *events)
 {
-    struct pollfd poll_fd = {.fd = fd, .events = *events};
+    struct pollfd poll_fd = {.fd = client->fd, .events = *events};
     for (;;) {
         const int64_t now = pe_clock() / PE_NANOSECONDS_PER_MS;
         const int ready = poll(&poll_fd, 1, TICK_MS);
@@ -28,7 +30,7 @@ bool pe_client_await(int fd, short *events, int64_t deadline_ms)
             return true;
         if (ready < 0 && errno != EINTR)
             return false;
-        if (deadline_ms != 0 && now >= deadline_ms) {
+        if (client->deadline_ms != 0 && now >= client->deadline_ms) {
             errno = ETIMEDOUT;
             return false;
         }
@@ -48,7 +50,7 @@ static pe_status send_all(const pe_client *client, pe_slice text, bool *sent, pe
     size_t at = 0;
     while (at < text.bytes && *sent) {
         short events = POLLOUT | POLLIN;
-        if (!pe_client_await(client->fd, &events, client->deadline_ms))
+        if (!await(client, &events))
             return broken(strerror(errno), why);
         *sent = (events & POLLIN) == 0;
         const ssize_t n =
@@ -96,7 +98,7 @@ static pe_status fill(pe_client *client, pe_problem *why)
 {
     while (client->at == client->end) {
         short events = POLLIN;
-        if (!pe_client_await(client->fd, &events, client->deadline_ms))
+        if (!await(client, &events))
             return broken(strerror(errno), why);
         const ssize_t n = recv(client->fd, client->held, sizeof client->held, 0);
         if (n == 0)

@@ -43,8 +43,4 @@ pe_status pe_client_ask(pe_client *client, const pe_client_request *request,
 pe_status pe_client_read(pe_client *client, char *out, size_t room, size_t *got,
                          pe_problem *why) PE_MUST_CHECK;
 
-/** Wait until fd is ready for one of `events`; false, with errno, where the deadline (0: none)
- * passes or it cannot be. */
-bool pe_client_await(int fd, short *events, int64_t deadline_ms);
-
 #endif

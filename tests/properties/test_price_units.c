@@ -74,7 +74,8 @@ static void what_is_counted_is_the_price(void **state)
             encoded e = encode(cases[i].resource, "%s", query);
             pe_rendering rendering = render_as(formats[f], false, e.plan.tensors[0].name);
             refused += e.status != PE_OK;
-            rendering.figure = pe_query_rendering(&e.ask).figure;
+            if (e.status == PE_OK)
+                rendering.figure = pe_query_rendering(&e.ask).figure;
             rendering.resource = cases[i].resource;
             rendering.values = &e.ask.values;
             if (e.status == PE_OK && pe_stream_make(&e.plan, &rendering, &stream, &why) == PE_OK) {
