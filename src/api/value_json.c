@@ -129,10 +129,10 @@ static pe_status read_array(const pe_value_reading *to, pe_slice json, pe_proble
     pe_buffer text = {0};
     pe_array array = {0};
     size_t used = 0;
-    if (lone)
+    if (lone) {
         pe_buffer_format(&text, "[%.*s]", (int)json.bytes, json.text);
-    if (lone)
         json = pe_buffer_slice(&text);
+    }
     pe_status status = text.failed ? pe_fail_memory(why)
                                    : pe_scan_numbers(json, &wanted_array, &array, &used, why);
     if (status == PE_OK && used < json.bytes)
