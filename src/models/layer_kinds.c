@@ -376,9 +376,11 @@ static void name_kind(const layer_list *layers, size_t layer, char *out)
 static void add_kinds(pe_reader *reader, const layer_list *layers, const pe_resource *resource)
 {
     char(*names)[NAME_MAX_BYTES] = calloc(layers->n, sizeof *names);
-    if (names == NULL)
+    if (names == NULL) {
         pe_reader_fail_memory(reader);
-    for (size_t i = 0; i < layers->n && names != NULL; i++)
+        return;
+    }
+    for (size_t i = 0; i < layers->n; i++)
         name_kind(layers, i, names[i]);
     for (size_t i = 0; i < layers->n && reader->status == PE_OK; i++) {
         size_t first = 0, n = 0;
