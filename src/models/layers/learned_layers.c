@@ -47,12 +47,6 @@ static double count_along(pe_reader *reader, size_t side)
     return patch >= 1 ? floor(image / patch) : 0;
 }
 
-static void set(pe_reader *reader, pe_model_layers *kind, const char *name, double value)
-{
-    if (reader->status == PE_OK)
-        pe_reader_set_number(reader, &kind->values, name, name, value);
-}
-
 void pe_learned_layers_resolve(pe_reader *reader, pe_model_layers *kind)
 {
     const json_t *type = reader->type;
@@ -67,24 +61,26 @@ void pe_learned_layers_resolve(pe_reader *reader, pe_model_layers *kind)
     else if (from == NULL && pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &n, &where))
         pe_reader_retarget(reader, where, "rows");
     if (n > 0)
-        set(reader, kind, "rows",
-            n + pe_type_number(type, "offset") + pe_type_number(type, "class_rows"));
+        pe_reader_set_number(reader, &kind->values, "rows", "rows",
+                             n + pe_type_number(type, "offset") +
+                                 pe_type_number(type, "class_rows"));
     if (pe_type_text(type, "width_key") != NULL) {
         width = count_of(reader, pe_type_text(type, "width_key"), 0, "width");
         if (width > 0)
-            set(reader, kind, "width", width);
+            pe_reader_set_number(reader, &kind->values, "width", "width", width);
     } else if (pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &width, &where)) {
-        set(reader, kind, "width", width);
+        pe_reader_set_number(reader, &kind->values, "width", "width", width);
         pe_reader_retarget(reader, where, "width");
     }
     if (!pe_type_is(type, "padded")) {
-        set(reader, kind, "offset", pe_type_number(type, "offset"));
+        pe_reader_set_number(reader, &kind->values, "offset", "offset",
+                             pe_type_number(type, "offset"));
         return;
     }
     const double row = json_is_number(padding) ? json_number_value(padding) : 1;
     if (padding == NULL)
         pe_reader_class_default(reader, "pad_token_id", row, "padding_row");
     pe_reader_used(reader, "pad_token_id", padding, "padding_row", NULL);
-    set(reader, kind, "padding_row", row);
-    set(reader, kind, "offset", row + 1);
+    pe_reader_set_number(reader, &kind->values, "padding_row", "padding_row", row);
+    pe_reader_set_number(reader, &kind->values, "offset", "offset", row + 1);
 }

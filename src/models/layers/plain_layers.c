@@ -6,13 +6,6 @@
 #include "encodings/registry.h"
 #include "models/layers.h"
 
-static void set_number(pe_reader *reader, pe_model_layers *kind, const char *name,
-                       const char *where, double value)
-{
-    if (reader->status == PE_OK)
-        pe_reader_set_number(reader, &kind->values, name, where, value);
-}
-
 /* Set a row from a fact, the class's default, or the fallback. MISSING_PARAMETER where that is 0. */
 static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name, pe_fact fact,
                      double fallback)
@@ -25,7 +18,7 @@ static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name,
         else
             pe_reader_class_default(reader, where, fallback, name);
     }
-    set_number(reader, kind, name, where, value);
+    pe_reader_set_number(reader, &kind->values, name, where, value);
     pe_reader_retarget(reader, where, name);
 }
 
@@ -45,7 +38,7 @@ void pe_plain_layers_t5(pe_reader *reader, pe_model_layers *kind)
     const char *variant = pe_type_text(reader->type, "variant");
     set_fact(reader, kind, "num_buckets", PE_FACT_BUCKETS, 32);
     set_fact(reader, kind, "max_distance", PE_FACT_MAX_DISTANCE, 128);
-    set_number(reader, kind, "bidirectional", "bidirectional", decoder ? 0 : 1);
+    pe_reader_set_number(reader, &kind->values, "bidirectional", "bidirectional", decoder ? 0 : 1);
     pe_reader_set_choice(&kind->values, "variant", variant != NULL ? variant : "t5");
 }
 
@@ -60,15 +53,15 @@ void pe_plain_layers_deberta(pe_reader *reader, pe_model_layers *kind)
                        "which no resource does DeBERTa's way");
         return;
     }
-    set_number(reader, kind, "num_buckets", where, buckets);
+    pe_reader_set_number(reader, &kind->values, "num_buckets", where, buckets);
     where = pe_reader_fact_name(PE_FACT_MAX_RELATIVE);
     if (!pe_reader_finds_fact(reader, PE_FACT_MAX_RELATIVE, &farthest, &where) || farthest < 1) {
         farthest = 512;
         if (!pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &farthest, &where))
             pe_reader_class_default(reader, "max_position_embeddings", farthest, "max_distance");
     }
-    set_number(reader, kind, "max_distance", where, farthest);
-    set_number(reader, kind, "bidirectional", "bidirectional", 1);
+    pe_reader_set_number(reader, &kind->values, "max_distance", where, farthest);
+    pe_reader_set_number(reader, &kind->values, "bidirectional", "bidirectional", 1);
     pe_reader_set_choice(&kind->values, "variant", "deberta");
 }
 
@@ -105,12 +98,14 @@ void pe_plain_layers_sincos_grid(pe_reader *reader, pe_model_layers *kind)
         !pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, NULL))
         pe_reader_fail(reader, PE_MISSING_PARAMETER, "attention_head_dim",
                        "attention_head_dim or num_attention_heads is missing");
-    set_number(reader, kind, "d_model", "attention_head_dim", heads * dim);
-    set_number(reader, kind, "height", "pos_embed_max_size", side != 0 ? side : base);
-    set_number(reader, kind, "base_size", "sample_size", base);
+    pe_reader_set_number(reader, &kind->values, "d_model", "attention_head_dim", heads * dim);
+    pe_reader_set_number(reader, &kind->values, "height", "pos_embed_max_size",
+                         side != 0 ? side : base);
+    pe_reader_set_number(reader, &kind->values, "base_size", "sample_size", base);
     if (own == 0)
-        set_number(reader, kind, "interpolation_scale", "interpolation_scale",
-                   count_of(reader, "interpolation_scale", 0, "interpolation_scale", scale));
+        pe_reader_set_number(
+            reader, &kind->values, "interpolation_scale", "interpolation_scale",
+            count_of(reader, "interpolation_scale", 0, "interpolation_scale", scale));
     if (reader->status == PE_OK)
         (void)pe_parts_add(reader, &pe_sinusoidal_grid, &kind->values);
 }
@@ -180,8 +175,8 @@ void pe_plain_layers_sinusoidal(pe_reader *reader, pe_model_layers *kind)
     if (!pe_values_present(&kind->values, "d_model"))
         set_fact(reader, kind, "d_model", PE_FACT_HIDDEN, 0);
     pe_reader_set_choice(&kind->values, "layout", layout != NULL ? layout : "interleaved");
-    set_number(reader, kind, "freq_shift", "freq_shift",
-               pe_type_number(reader->type, "freq_shift"));
+    pe_reader_set_number(reader, &kind->values, "freq_shift", "freq_shift",
+                         pe_type_number(reader->type, "freq_shift"));
 }
 
 const pe_resource *pe_plain_layers_resource(const char *name)

@@ -173,23 +173,6 @@ static void warn_of_part(pe_rope_reading *r, const json_t *nested, double rope_d
                        part < wanted ? "few" : "many");
 }
 
-/* Where head_dim is null, transformers makes frequencies of hidden_size / heads channels. */
-static void warn_of_null_head(pe_rope_reading *r, const char *where, double dim)
-{
-    const pe_reader *reader = r->reader;
-    const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN)),
-                 *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
-    const bool elsewhere = is_latent(r) || strcmp(where, "kv_channels") == 0;
-    if (!elsewhere || reader->type == NULL || !json_is_number(hidden) || !json_is_number(heads) ||
-        !json_is_null(json_object_get(reader->config, "head_dim")) ||
-        floor(json_number_value(hidden) / json_number_value(heads)) == dim)
-        return;
-    pe_reader_warn(r->reader,
-                   "head_dim is null, and %s is %.0f: transformers makes hidden_size / "
-                   "num_attention_heads / 2 frequencies, and fails",
-                   where, dim);
-}
-
 /* A count of channels, rather than a part of them. */
 static bool read_rotary_dim(pe_rope_reading *r, const json_t *nested, double head_dim)
 {
@@ -374,7 +357,18 @@ void pe_rope_dims_read(pe_rope_reading *r)
     if (r->reader->status != PE_OK)
         return;
     pe_dictionary_set_number(r, "head_dim", where, dim);
-    warn_of_null_head(r, where, dim);
+    /* Where head_dim is null, transformers makes frequencies of hidden_size / heads channels. */
+    const pe_reader *reader = r->reader;
+    const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN)),
+                 *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
+    if ((is_latent(r) || strcmp(where, "kv_channels") == 0) && reader->type != NULL &&
+        json_is_number(hidden) && json_is_number(heads) &&
+        json_is_null(json_object_get(reader->config, "head_dim")) &&
+        floor(json_number_value(hidden) / json_number_value(heads)) != dim)
+        pe_reader_warn(r->reader,
+                       "head_dim is null, and %s is %.0f: transformers makes hidden_size / "
+                       "num_attention_heads / 2 frequencies, and fails",
+                       where, dim);
     read_rotary_part(r, dim);
     if (r->reader->status == PE_OK && pe_type_is(r->reader->type, "tail")) /* the last channels */
         pe_dictionary_set_number(r, "rotary_offset", "head_dim",

@@ -15,27 +15,6 @@ static const char *label_of(const pe_rope_reading *r)
     return json_string_value(own != NULL ? own : json_object_get(labels, "*"));
 }
 
-/**
- * The dictionary names kinds of layers by labels of its own. One that names none is of the layers
- * that are not main's, which have a base of their own, and no attention factor.
- *
- * Source  DeepseekV4Config.__post_init__ of huggingface/transformers 5.23.0.
- */
-static void choose_labelled(pe_rope_reading *r)
-{
-    const char *label = label_of(r);
-    const pe_dictionary all = r->dictionary;
-    const bool main = strcmp(label, "main") == 0;
-    r->by_type = true;
-    if (all.object != NULL && pe_dictionary_is_by_type(r->reader, all.object)) {
-        pe_dictionary_choose(r->reader, &all, label, &r->dictionary);
-        return;
-    }
-    r->compressed = r->local = !main;
-    if (main)
-        r->dictionary = (pe_dictionary){0};
-}
-
 /* Is scaling for other types of layers alone (Step)? */
 static bool is_left_unscaled(pe_rope_reading *r)
 {
@@ -90,8 +69,22 @@ static void choose_dictionary(pe_rope_reading *r)
     const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
     r->by_type = pe_type_is(reader->type, "by_type") || pe_type_is(reader->type, "theta_alone");
     tell_scaling(r, sliding);
-    if (label_of(r) != NULL) {
-        choose_labelled(r);
+    const char *label = label_of(r);
+    if (label != NULL) {
+        /* The dictionary names kinds of layers by labels of its own. One that names none is of the
+         * layers that are not main's, which have a base of their own, and no attention factor.
+         *
+         * Source  DeepseekV4Config.__post_init__ of huggingface/transformers 5.23.0. */
+        const pe_dictionary all = r->dictionary;
+        const bool main = strcmp(label, "main") == 0;
+        r->by_type = true;
+        if (all.object != NULL && pe_dictionary_is_by_type(reader, all.object)) {
+            pe_dictionary_choose(reader, &all, label, &r->dictionary);
+            return;
+        }
+        r->compressed = r->local = !main;
+        if (main)
+            r->dictionary = (pe_dictionary){0};
         return;
     }
     if (r->dictionary.object != NULL && pe_dictionary_is_by_type(reader, r->dictionary.object)) {

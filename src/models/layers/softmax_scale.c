@@ -55,21 +55,6 @@ static double plain_width(const pe_reader *reader)
     return width;
 }
 
-static const char *why_unknown(const pe_reader *reader)
-{
-    const char *own = pe_type_text(reader->type, "softmax_scale");
-    if (own != NULL)
-        return own;
-    if (reader->type == NULL)
-        return "the model type is not known";
-    /* The rule is known, or attention is latent. */
-    return pe_type_is(reader->type, "scaled_by_head") ||
-                   pe_model_type_scheme(reader->type) == PE_SCHEME_DEBERTA ||
-                   pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)
-               ? "the configuration does not say how many channels a head has"
-               : "how this model type scales logits is not known, or not the same for all layers";
-}
-
 /**
  * head_dim^(-1/2) where nothing else is said. Latent attention: (qk_nope_head_dim +
  * qk_rope_head_dim)^(-1/2), times the square of what mscale_all_dim makes of the factor where
@@ -141,8 +126,17 @@ void pe_softmax_scale_resolve(pe_reader *reader)
             s.width = pe_rope_dims_per_head(reader);
     }
     if (s.width == 0) {
+        /* Where the rule is known, or attention is latent, it lacks a number. */
+        const char *own = pe_type_text(reader->type, "softmax_scale");
+        const bool lacks = pe_type_is(reader->type, "scaled_by_head") ||
+                           pe_model_type_scheme(reader->type) == PE_SCHEME_DEBERTA ||
+                           pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM);
         snprintf(model->softmax_scale_unknown, sizeof model->softmax_scale_unknown, "%s",
-                 why_unknown(reader));
+                 own != NULL            ? own
+                 : reader->type == NULL ? "the model type is not known"
+                 : lacks ? "the configuration does not say how many channels a head has"
+                         : "how this model type scales logits is not known, or not the same for "
+                           "all layers");
         return;
     }
     model->has_softmax_scale = true;
