@@ -2,6 +2,7 @@
 /* rope_mrope.c - which pairs of a multi-axis rotation turn by which axis. */
 #include "encodings/rope/rope_mrope.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "plan/plan.h"
@@ -174,6 +175,7 @@ pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why)
     if (status == PE_OK)
         status = check_sections(values, choice, &s, why);
     PE_TRY(status);
+    assert(rope->pairs > 0);
     unsigned char *axis = malloc(rope->pairs);
     if (axis == NULL)
         return pe_fail_memory(why);
