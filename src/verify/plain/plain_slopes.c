@@ -84,10 +84,11 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
     const pe_shape *shape = &p->of->view->claim->uploads[0].array.shape;
     slopes *state = p->state;
     p->n = shape->ndim < 2 ? p->of->elements : shape->ndim > 2 ? shape->dim[shape->ndim - 3] : 1;
-    double *claimed = calloc(4 * p->n, sizeof *claimed), *measured = claimed + p->n;
+    double *claimed = calloc(4 * p->n, sizeof *claimed);
     p->owned = claimed;
     if (claimed == NULL)
         return pe_fail_memory(why);
+    double *measured = claimed + p->n;
     p->claimed = claimed;
     p->measured = measured;
     state->each = p->of->elements / p->n;
