@@ -279,7 +279,7 @@ static pe_status fill_errors(const struct family *family, const pe_guess *guess,
         at.x = run->value[e];
         if (now != row && family->beside != NULL)
             status = look_up(plan, beside, now, known, why);
-        if (now != row && positions != NULL)
+        if (now != row && positions != NULL && positions->present)
             at.position = pe_positions_at(&positions->positions, now);
         if (now != row && family->across != NULL) {
             at.across = pe_equation_at(&across, &at, 0);
