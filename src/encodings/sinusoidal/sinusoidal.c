@@ -42,7 +42,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 
 /* Of float32 angles from 2^64 on, sines come from MPFR. They are those of the first frequencies.
  * Float32 arithmetic takes so much for a row, too. */
-#define FAR_WORK 800
+#define FAR_WORK 500
 #define ROW_WORK 8
 
 static size_t work_of_element(const pe_values *values)
@@ -53,9 +53,9 @@ static size_t work_of_element(const pe_values *values)
     if (!pe_values_present(values, "numerics") ||
         pe_values_choice(values, "numerics") != PE_NUMERICS_FLOAT32)
         return 1;
-    const size_t near = 1 + ROW_WORK / pe_values_size(values, "d_model");
+    const size_t width = pe_values_size(values, "d_model"), near = 1 + ROW_WORK / width;
     const double share = log(far) / log(fmax(pe_values_real(values, "base"), 1.0001));
-    return far > 1 ? near + (size_t)(FAR_WORK * fmin(share + 0.02, 1)) : near;
+    return far > 1 ? near + (size_t)(FAR_WORK * fmin(share + 2.0 / (double)width, 1)) : near;
 }
 
 static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)

@@ -528,6 +528,8 @@ static void read_choice(reader *r)
     put(r, (pe_step){.is = CHOICE});
 }
 
+#define READ_WORK 8 /* units, of a character */
+
 bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *more,
                       const pe_values *values, const void *of, pe_equation *out)
 {
@@ -535,6 +537,7 @@ bool pe_equation_read(const char *text, const pe_term *terms, const pe_term *mor
     out->n = 0;
     read_choice(&r);
     (void)take(&r, "");
+    pe_yield_spend(READ_WORK * (uint64_t)(r.at - text));
     return !r.failed && *r.at == '\0';
 }
 
