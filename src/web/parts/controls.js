@@ -219,3 +219,25 @@ export function form(parameters, change) {
         },
     };
 }
+
+/** Forms of which one is seen: that of the rows that were shown last. @param {Parameters<typeof form>[1]} change */
+export function forms(change) {
+    let made = form([], change);
+    let seen = '';
+    const element = h('div');
+    return {
+        element,
+        fail: made.fail,
+        /** @param {Parameter[]} rows @param {Record<string, string>} values @param {Record<string, string>} [usual] */
+        show(rows, values, usual) {
+            const names = JSON.stringify(rows);
+            if (names !== seen) {
+                made = form(rows, change);
+                this.fail = made.fail;
+                element.replaceChildren(made.element);
+            }
+            seen = names;
+            made.show(values, usual);
+        },
+    };
+}

@@ -1,6 +1,6 @@
 // biases.js - what is added to the scores of attention by distance: ALiBi's slopes, and maps of buckets.
 import { arrays, tensors } from '../parts/api.js';
-import { choice, form } from '../parts/controls.js';
+import { choice, forms } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { formula, power, row } from '../parts/formula.js';
 import { split } from '../parts/latest.js';
@@ -43,6 +43,8 @@ const KINDS = {
 const TITLES = { alibi: 'ALiBi', t5: 'T5', deberta: 'DeBERTa', shaw: 'Shaw', swin: 'Swin' };
 const SLOPES = ['num_heads', 'variant', 'alibi_bias_max'];
 const FIRST = 'alibi';
+// What another value begins anew.
+const BEGIN = { win: null, at: null, slice: null, bucket: null };
 const OWN = ['slice', 'win', 'at', 'bucket', 'colours'];
 // The third form of ALiBi has one row a head, which is no map.
 const FORMS = ['symmetric', 'causal'];
@@ -86,14 +88,12 @@ async function third() {
 
 class Biases extends Room {
     usual = { scheme: FIRST, slice: '0' };
-    /** @private @type {ReturnType<typeof form> | null} */ controls = null;
-    formOf = '';
-    panel = h('div');
+    controls = forms((name, value, done) => this.set({ [name]: value, ...(done ? BEGIN : {}) }, done));
     picture = h('div.picture', { 'aria-busy': true });
     slopes = h('ol.bars');
     buckets = new Buckets((bucket) => this.set({ bucket }));
     kind = choice('scheme', Object.keys(KINDS), (name) => this.#choose(name));
-    ask = this.asks((error) => this.controls?.fail(error), { busy: this.picture });
+    ask = this.asks((error) => this.controls.fail(error), { busy: this.picture });
     slopesPart = h('div');
     bucketsPart = h('div', this.buckets.element, this.buckets.words);
 
@@ -105,7 +105,7 @@ class Biases extends Room {
         return [
             this.story('Biases', WORDS, ...Object.values(KINDS).map(({ path }) => path)),
             split(
-                [this.kind.element, this.panel],
+                [this.kind.element, this.controls.element],
                 this.slopesPart,
                 this.section('map', 'Maps of query and key', { first: true }, this.bucketsPart, this.picture),
             ),
@@ -133,16 +133,6 @@ class Biases extends Room {
         return name in KINDS ? name : FIRST;
     }
 
-    /** Controls of the scheme. @param {Kind} kind */
-    #prepare({ path, names }) {
-        if (this.formOf === this.#scheme) return;
-        this.formOf = this.#scheme;
-        const rows = this.rows(path, names).map((row) => (row.name === 'form' ? { ...row, choices: FORMS } : row));
-        const begin = { win: null, at: null, slice: null, bucket: null };
-        this.controls = form(rows, (name, value, done) => this.set({ [name]: value, ...(done ? begin : {}) }, done));
-        this.panel.replaceChildren(this.controls.element);
-    }
-
     /** @returns {Values} */
     #values() {
         const { names, values } = KINDS[this.#scheme];
@@ -151,9 +141,10 @@ class Biases extends Room {
 
     load() {
         const kind = KINDS[this.#scheme];
-        this.#prepare(kind);
+        const rows = this.rows(kind.path, kind.names);
+        const forms = rows.map((row) => (row.name === 'form' ? { ...row, choices: FORMS } : row));
+        this.controls.show(forms, this.#values(), kind.values);
         this.kind.show(this.#scheme);
-        this.controls?.show(this.#values(), kind.values);
         const asked = { ...this.#values(), ...kind.fixed };
         void this.ask
             .ask(

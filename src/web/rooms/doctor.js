@@ -1,6 +1,6 @@
 // doctor.js - a file that should hold an encoding: is it right, and if not, what is wrong with it?
 import { Problem, address, answer, request } from '../parts/api.js';
-import { choice, form } from '../parts/controls.js';
+import { choice, forms } from '../parts/controls.js';
 import { fresh, h } from '../parts/dom.js';
 import { complaint } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
@@ -20,6 +20,7 @@ import { blob, held, read, renamed } from './upload.js';
 /** @typedef {Record<string, string>} Values */
 /** @typedef {import('openapi').components['schemas']['VerifyReport']} Report */
 
+const ROPE = 'rope';
 /** The tables that are known by the name of their encoding; the others by their path. @type {Record<string, string>} */
 const TABLES = { rope: '/v1/rope/table', sinusoidal: '/v1/sinusoidal', alibi: '/v1/alibi/bias' };
 const LEFT_OUT = ['model', 'layer_type', 'dtype'];
@@ -45,17 +46,6 @@ const WORDS = [
     'The picture is what the file has less what it should have; the cursor marks the first wrong place.',
 ];
 
-/** The tables that a file may be by its names and axes, where nobody says which; the server reads off the rest.
- * @param {Upload} upload @returns {string[]} */
-function kindsOf({ tensors }) {
-    const [tensor] = tensors.values();
-    const names = [...tensors.keys()].join(' ');
-    if (/cos|sin|freq|angle|rotated|^inv/i.test(names)) return ['rope'];
-    if (tensor.dtype === 'int32') return ['t5/buckets', 'shaw/indices', 'swin/index'];
-    if (tensor.shape.length === 1) return ['alibi', 'rope'];
-    return tensor.shape.length === 2 ? ['sinusoidal', 'rope', 'alibi'] : ['alibi', 'sinusoidal', 'rope'];
-}
-
 /** The tables that a file can be compared with, by what the server calls them. @param {Listing} listing
  * @returns {Record<string, Resource>} */
 function claims({ encodings }) {
@@ -65,15 +55,10 @@ function claims({ encodings }) {
     return Object.fromEntries(all.sort(([a], [b]) => Number(b in TABLES) - Number(a in TABLES)));
 }
 
-/** The file under names that the server knows. @param {Upload} upload @param {string} encoding @returns {Promise<Upload>} */
-async function known(upload, encoding) {
-    if (!(encoding in TABLES)) return upload;
+/** The file under names that the server knows. @param {Upload} upload @returns {Promise<Upload>} */
+async function known(upload) {
     const names = [...upload.tensors.keys()];
-    const [only] = upload.tensors.values();
-    // ALiBi's slopes are the one list that can be compared.
-    if (encoding === 'alibi' && names.length === 1 && only.shape.length === 1)
-        return read(upload.name, await renamed([['slopes', only]]));
-    if (upload.npy || names.some((name) => ROLES.includes(name)) || names.length < 2) return upload;
+    if (names.length < 2 || names.some((name) => ROLES.includes(name))) return upload;
     const roles = [...upload.tensors].map(
         ([name, tensor]) => /** @type {const} */ ([GUESSES.find(([sign]) => sign.test(name))?.[1] ?? '', tensor]),
     );
@@ -124,14 +109,14 @@ const texts = (values) => Object.fromEntries(Object.entries(values).map(([name, 
 /** @param {Resource} table */
 const hasModel = ({ parameters }) => parameters.some(({ name }) => name === 'model');
 
-/** @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} [signal] @returns {Promise<Report>} */
-const verify = async (upload, encoding, values, signal) =>
-    (await request(address('/v1/verify', { encoding, ...values }), { body: blob(upload), signal })).json();
+/** @param {Upload} upload @param {Values} claim @param {AbortSignal} [signal] @returns {Promise<Report>} */
+const verify = async (upload, claim, signal) =>
+    (await request(address('/v1/verify', claim), { body: blob(upload), signal })).json();
 
 /** What is found of a sample. @param {string} id */
 async function judged(id) {
     const { encoding, claim, make } = samples.find((one) => one.id === id) ?? samples[0];
-    return verify(await known(read(id, await make()), encoding), encoding, claim);
+    return verify(read(id, await make()), { encoding, ...claim });
 }
 
 /** @type {import('../parts/story.js').Exercise[]} */
@@ -148,19 +133,15 @@ const ASKED = [
 
 class Doctor extends Room {
     claims = claims(this.listing);
-    /** As it was read. @private @type {Upload | null} */ file = null;
-    /** What files were found to be. @private @type {WeakMap<Upload, string>} */ foundOf = new WeakMap();
-    /** @private @type {{file: Upload | null, kind: string, upload: Upload | null}} */
-    held = { file: null, kind: '', upload: null };
-    /** @private @type {ReturnType<typeof form> | null} */ controls = null;
-    formOf = '';
+    /** @private @type {Upload | null} */ file = null;
+    /** The table that the file was found to be, where nobody claims one. @private */ found = ROPE;
     sampleOf = '';
     /** The parameters under which the file was judged, as the server read off what nobody said.
-     * @private @type {Values | null} */
-    shown = null;
-    panel = h('div');
+     * @private @type {Values} */
+    shown = {};
+    controls = forms((name, value, done) => done && this.set({ encoding: this.#kind, [name]: value }));
     /** What is claimed number by number. @private */
-    more = h('details.more', h('summary', 'All parameters of the claim'), this.panel);
+    more = h('details.more', h('summary', 'All parameters of the claim'), this.controls.element);
     fault = complaint();
     report = h('div.report', { role: 'status' });
     picture = h('div.difference');
@@ -179,7 +160,7 @@ class Doctor extends Room {
     });
     config = configBox((resolved) => this.#adopt(resolved));
     ask = this.asks((error) => {
-        this.controls?.fail(error);
+        this.controls.fail(error);
         if (error !== null) this.#refuse(error);
     });
 
@@ -220,7 +201,7 @@ class Doctor extends Room {
 
     /** The words of what was refused, where they are seen. @param {unknown} error */
     #refuse(error) {
-        this.shown = null;
+        this.shown = {};
         this.report.replaceChildren();
         this.picture.replaceChildren();
         this.picture.removeAttribute('aria-busy');
@@ -270,26 +251,15 @@ class Doctor extends Room {
     /** @param {File} file */
     async #open(file) {
         try {
-            this.file = read(file.name, await file.arrayBuffer());
+            this.file = await known(read(file.name, await file.arrayBuffer()));
             this.fault.show(null);
         } catch (error) {
             return this.#refuse(error);
         }
+        this.found = ROPE;
         this.sampleOf = '';
         this.place.set({ sample: null, ...Object.fromEntries(SHOWN.map((name) => [name, null])) });
         this.update();
-    }
-
-    /** Controls of the claim. @param {string} kind */
-    #prepare(kind) {
-        if (this.formOf === kind) return;
-        this.formOf = kind;
-        const names = this.#names(kind);
-        const rows = this.claims[kind].parameters
-            .filter(({ name }) => names.includes(name))
-            .sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
-        this.controls = form(rows, (name, value, done) => done && this.set({ [name]: value }));
-        this.panel.replaceChildren(this.controls.element);
     }
 
     /** The parameters that a claim may have. @param {string} encoding */
@@ -297,33 +267,36 @@ class Doctor extends Room {
         return this.claims[encoding].parameters.map(({ name }) => name).filter((name) => !LEFT_OUT.includes(name));
     }
 
+    /** The table that is claimed; empty: the server reads it off the file. Whoever claims a parameter of RoPE claims RoPE. */
+    get #claimed() {
+        const encoding = this.place.get('encoding');
+        if (encoding in this.claims) return encoding;
+        return Object.keys(this.chosen(this.#names(ROPE))).length > 0 ? ROPE : '';
+    }
+
     /** What is claimed, or what the file was found to be. */
     get #kind() {
-        const encoding = this.place.get('encoding');
-        return encoding in this.claims ? encoding : ((this.file && this.foundOf.get(this.file)) ?? 'rope');
+        return this.#claimed || this.found;
     }
 
-    /** The table that a file is: the first under which it is right, else the first that can be compared with it.
-     * Whoever claims a parameter of RoPE claims RoPE. @param {Upload} file */
-    async #find(file) {
-        const kinds = Object.keys(this.#values('rope')).length > 0 ? ['rope'] : kindsOf(file);
-        let found = kinds.length === 1 ? kinds[0] : '';
-        for (const kind of kinds.length === 1 ? [] : kinds)
-            try {
-                const { matches } = await verify(await known(file, kind), kind, {});
-                if (matches || found === '') found = kind;
-                if (matches) break;
-            } catch (error) {
-                if (!(error instanceof Problem)) throw error;
-            }
-        this.foundOf.set(file, found || kinds[0]);
+    /** @returns {Values} */
+    #values() {
+        const [kind, model] = [this.#claimed, hasModel(this.claims[this.#kind]) ? ['model'] : []];
+        return this.chosen(kind === '' ? model : [...model, ...this.#names(kind)]);
     }
 
-    /** @param {string} [kind] @returns {Values} */
-    #values(kind = this.#kind) {
-        const model = hasModel(this.claims[kind]) ? ['model'] : [];
-        const names = [...model, ...this.#names(kind)];
-        return this.chosen(names);
+    /** Show what is claimed, and what the server read off the file. What is claimed is no usual value, so that the usual
+     * one is told from it. */
+    async #offer() {
+        const names = this.#names(this.#kind);
+        const rows = this.rows(this.claims[this.#kind].path, names);
+        const values = this.#values();
+        const told = Object.entries(this.shown).filter(([name]) => !(name in values));
+        const first = rows.sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
+        this.controls.show(first, values, { ...(await parametersOf(values.model)), ...Object.fromEntries(told) });
+        this.encoding.show(this.place.get('encoding', BY_FILE));
+        this.model.show(this.place.get('model'));
+        if (Object.keys(values).some((name) => name !== 'model')) this.more.open = true;
     }
 
     load() {
@@ -336,55 +309,42 @@ class Doctor extends Room {
             this.sampleOf = sample.id;
             this.file = read(sample.title, await sample.make());
         }
-        if (this.file !== null && !this.foundOf.has(this.file) && this.place.get('encoding') === '')
-            await this.#find(this.file);
-        const kind = this.#kind;
-        this.#prepare(kind);
-        this.encoding.show(this.place.get('encoding', BY_FILE));
-        this.model.show(this.place.get('model'));
-        const upload = await this.#uploaded(kind);
-        const values = this.#values();
-        const usual = await parametersOf(values.model);
-        this.controls?.show(values, usual);
-        if (Object.keys(values).some((name) => name !== 'model')) this.more.open = true;
-        if (upload === null) return this.report.replaceChildren(h('p.note', NOTHING));
-        const list = [...upload.tensors].map(([name, { shape, dtype }]) => `${name} [${shape.join(', ')}] ${dtype}`);
-        this.fileName.textContent = `${upload.name}: ${list.join('; ')}`;
+        await this.#offer();
+        const { file } = this;
+        if (file === null) return this.report.replaceChildren(h('p.note', NOTHING));
+        const list = [...file.tensors].map(([name, { shape, dtype }]) => `${name} [${shape.join(', ')}] ${dtype}`);
+        this.fileName.textContent = `${file.name}: ${list.join('; ')}`;
         this.picture.setAttribute('aria-busy', 'true');
         await this.ask.ask(
-            [upload.name, upload.bytes.byteLength, kind, values],
-            (signal) => this.#examine(upload, kind, values, signal),
+            [file.name, file.bytes.byteLength, this.#claimed, this.#values()],
+            (signal) => this.#examine(file, signal),
             (found) => this.#show(found),
         );
-        // What is claimed is no usual value, so that the usual one is told from it.
-        const told = Object.entries(this.shown ?? {}).filter(([name]) => !(name in values));
-        this.controls?.show(values, { ...usual, ...Object.fromEntries(told) });
+        await this.#offer();
         this.picture.removeAttribute('aria-busy');
         this.figure?.update();
     }
 
-    /** The file as the claim wants it. @param {string} kind */
-    async #uploaded(kind) {
-        const { file } = this;
-        if (this.held.file !== file || this.held.kind !== kind)
-            this.held = { file, kind, upload: file && (await known(file, kind)) };
-        return this.held.upload;
-    }
-
-    /** @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} signal */
-    async #examine(upload, encoding, values, signal) {
-        const report = await verify(upload, encoding, values, signal);
+    /** @param {Upload} file @param {AbortSignal} signal */
+    async #examine(file, signal) {
+        const claimed = this.#claimed;
+        const report = await verify(file, { ...(claimed && { encoding: claimed }), ...this.#values() }, signal);
+        const path = `/v1/${report.readings?.[0].encoding}`;
+        const read = Object.keys(this.claims).find((kind) => this.claims[kind].path === path);
+        const kind = claimed || (read ?? this.#kindOf(report.encoding) ?? ROPE);
         try {
-            const right = await expected(upload, report, this.claims[encoding].path, signal);
-            return { report, tensors: await differences(upload, right, signal), words: '' };
+            const right = await expected(file, report, this.claims[kind].path, signal);
+            return { kind, report, tensors: await differences(file, right, signal), words: '' };
         } catch (error) {
             if (!(error instanceof Problem)) throw error;
-            return { report, tensors: new Map(), words: `The right numbers cannot be drawn: ${error.message}.` };
+            const words = `The right numbers cannot be drawn: ${error.message}.`;
+            return { kind, report, tensors: new Map(), words };
         }
     }
 
-    /** @param {{report: Report, tensors: Map<string, Tensor>, words: string}} found */
-    #show({ report, tensors, words }) {
+    /** @param {{kind: string, report: Report, tensors: Map<string, Tensor>, words: string}} found */
+    #show({ kind, report, tensors, words }) {
+        this.found = kind;
         this.shown = texts(report.parameters);
         this.fault.show(null);
         this.report.replaceChildren(...verdict(report), ...(words === '' ? [] : [h('p.note', words)]));
