@@ -1,15 +1,5 @@
 // number.js - numbers as text and as bits.
 
-/** The value of a float16. @param {number} bits */
-export function f16(bits) {
-    const sign = bits & 0x8000 ? -1 : 1;
-    const exponent = (bits >> 10) & 0x1f;
-    const fraction = bits & 0x3ff;
-    if (exponent === 0) return sign * fraction * 2 ** -24;
-    if (exponent === 31) return fraction ? NaN : sign * Infinity;
-    return sign * (1024 + fraction) * 2 ** (exponent - 25);
-}
-
 const word = new DataView(new ArrayBuffer(8));
 
 /** The value of a bfloat16. @param {number} bits */
@@ -30,11 +20,7 @@ export function digits(value, dtype) {
 const minus = (text) => text.replace(/^-/, '−').replace(/e-/, 'e−');
 
 /** The value of a type that is nearest to a number. @type {Record<string, (value: number) => number>} */
-export const NEAREST = {
-    float32: Math.fround,
-    float16: (value) => f16(half(value)),
-    bfloat16: (value) => bf16(brain(value)),
-};
+export const NEAREST = { float32: Math.fround, float16: Math.f16round, bfloat16: (value) => bf16(brain(value)) };
 
 /** @param {number} value @param {(value: number) => number} round */
 function shortest(value, round) {
@@ -52,32 +38,15 @@ function brain(value) {
     return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
 }
 
-/** The float16 nearest to a number; ties go to even. @param {number} value */
-function half(value) {
-    if (Number.isNaN(value)) return 0x7e00;
-    const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
-    const size = Math.abs(value);
-    if (size >= 65520) return sign | 0x7c00;
-    const exponent = Math.max(-14, Math.floor(Math.log2(size || 2 ** -14)));
-    const units = even(size / 2 ** (exponent - 10));
-    return sign | (units < 1024 ? units : (exponent + 15) * 1024 + units - 1024);
-}
-
-/** @param {number} value */
-function even(value) {
-    const floor = Math.floor(value);
-    const rest = value - floor;
-    return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
-}
-
 /** The bits of a value as hexadecimal digits. @param {number} value @param {string} dtype */
 export function hex(value, dtype) {
     if (dtype === 'float64') {
         word.setFloat64(0, value);
         return `0x${word.getBigUint64(0).toString(16).padStart(16, '0')}`;
     }
-    if (dtype === 'float16') return `0x${half(value).toString(16).padStart(4, '0')}`;
-    if (dtype === 'bfloat16') return `0x${brain(value).toString(16).padStart(4, '0')}`;
+    if (dtype === 'float16') word.setFloat16(0, value);
+    if (dtype === 'bfloat16') word.setUint16(0, brain(value));
+    if (dtype.endsWith('16')) return `0x${word.getUint16(0).toString(16).padStart(4, '0')}`;
     if (dtype === 'int32') word.setInt32(0, value);
     else word.setFloat32(0, value);
     return `0x${word.getUint32(0).toString(16).padStart(8, '0')}`;

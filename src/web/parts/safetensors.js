@@ -1,5 +1,5 @@
 // safetensors.js - a numeric answer whose rows are read when they are wanted.
-import { f16, bf16 } from './number.js';
+import { bf16 } from './number.js';
 
 /** @typedef {(first: number, bytes: number, signal?: AbortSignal) => Promise<ArrayBuffer>} Fetch */
 /** @typedef {Float32Array | Float64Array | Int32Array} Numbers */
@@ -9,7 +9,7 @@ const DTYPES = {
     F32: { bytes: 4, name: 'float32', view: (data) => new Float32Array(data) },
     F64: { bytes: 8, name: 'float64', view: (data) => new Float64Array(data) },
     I32: { bytes: 4, name: 'int32', view: (data) => new Int32Array(data) },
-    F16: { bytes: 2, name: 'float16', view: (data) => Float32Array.from(new Uint16Array(data), f16) },
+    F16: { bytes: 2, name: 'float16', view: (data) => Float32Array.from(new Float16Array(data)) },
     BF16: { bytes: 2, name: 'bfloat16', view: (data) => Float32Array.from(new Uint16Array(data), bf16) },
 };
 

@@ -6,15 +6,14 @@
 import { arrays } from '../parts/api.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
-import { Heatmap } from '../parts/heatmap.js';
 import { complaint } from '../parts/latest.js';
 import { NEAREST, brief, digits } from '../parts/number.js';
 import { Readout, valueFacts } from '../parts/readout.js';
 import { Room } from '../parts/room.js';
 import { matrixOf } from '../parts/safetensors.js';
+import { Strips } from '../parts/strips.js';
 import { table } from '../parts/table.js';
 import { plain } from '../parts/take.js';
-import { cellOf, kept } from '../parts/view.js';
 
 /** @import { Numbers } from '../parts/safetensors.js' */
 
@@ -102,7 +101,7 @@ export class Drift extends Room {
     /** @private */ out = h('div.pair-of-pictures');
     ask = this.asks(this.fault.show, { busy: this.out });
     /** @private @type {Source | null} */ source = null;
-    /** @private @type {Heatmap[]} */ maps = [];
+    /** @private */ strips = this.own(new Strips(this.place, (cell) => this.#point(cell), { prefix: 'e' }));
     /** @private @type {ReturnType<typeof table>[]} */ tables = [];
     /** What is drawn of it, and the request that it answers. @private @type {{text: string, found: Drifts} | undefined} */
     held = undefined;
@@ -151,7 +150,7 @@ export class Drift extends Room {
         const { source } = this;
         if (source === null || !done) return;
         const up = Math.min(UP_TO, Math.max(ROWS, Math.round(this.place.number('up', Number(this.usual.up)))));
-        if (this.maps.length === 0) this.out.setAttribute('aria-busy', 'true');
+        if (this.held === undefined) this.out.setAttribute('aria-busy', 'true');
         const text = JSON.stringify([source, up]);
         void this.ask
             .ask(
@@ -163,7 +162,7 @@ export class Drift extends Room {
                     this.#draw(found);
                 },
             )
-            .then(() => this.#follow());
+            .then(() => this.strips.follow());
     }
 
     get #angle() {
@@ -172,20 +171,19 @@ export class Drift extends Room {
 
     /** @param {Drifts} found */
     #draw(found) {
-        this.#clear();
         const { positions, errors } = found;
         const x = positions.slice(1);
         const worst = /** @param {string} type @param {number} row */ (type, row) =>
             largest(errors[type], row, positions.length);
         this.curve.show(TYPES.map((name) => ({ name, x, y: x.map((_, i) => worst(name, i + 1)) })));
-        this.maps = [
+        this.strips.show([
             this.#map('Cosines, exact', found, found.exact),
             this.#map('Cosines, float32', found, found.rounded),
             this.#map(`Error of ${this.#angle} angles`, found, errors[this.#angle], 'error in radians'),
-        ];
-        this.tables = this.maps.map((map) => table(() => map.part));
+        ]);
+        this.tables = this.strips.maps.map((map) => table(() => map.part));
         this.out.replaceChildren(
-            ...this.maps.map(({ element, options }, i) =>
+            ...this.strips.maps.map(({ element, options }, i) =>
                 h('div', h('h3', options.name), element, h('div.panels', this.tables[i].element)),
             ),
             h('div', h('h3', 'Largest error at each position'), this.curve.element),
@@ -195,44 +193,19 @@ export class Drift extends Room {
         this.said.textContent = `At position ${brief(positions[last])} the most wrong pair is off by ${ends.join(', ')}. A whole turn is ${brief(2 * Math.PI)} rad.`;
         const rows = `The rows of the pictures are the positions 0, ${brief(positions[1])}, ${brief(positions[2])} and so on.`;
         this.note.textContent = [rows, ...NOTE].join(' ');
-        this.#follow();
     }
 
-    /** A picture of a number for each position and pair; all of them have one window and one cursor.
+    /** A picture of a number for each position and pair.
      * @param {string} name @param {Drifts} found @param {Numbers} data @param {string} [unit] */
     #map(name, { positions, frequency }, data, unit) {
+        const rowLabel = /** @param {number} row */ (row) => brief(positions[row]);
         const matrix = matrixOf(name, data, frequency.length);
-        return new Heatmap({
-            matrix,
-            name,
-            unit,
-            rowName: 'position',
-            columnName: 'pair',
-            rowLabel: (row) => brief(positions[row]),
-            onCursor: (cell, _, done) => {
-                this.#point(cell);
-                if (done) this.#keep({ eat: `${cell.row},${cell.column}` });
-            },
-            onView: (window) => this.#keep({ ewin: kept(window, matrix) }),
-        });
-    }
-
-    /** @param {Record<string, string | null>} changes */
-    #keep(changes) {
-        this.place.set(changes);
-        this.#follow();
-    }
-
-    /** Show the window and the cursor that the address says. */
-    #follow() {
-        const cell = cellOf(this.place.get('eat'));
-        for (const map of this.maps) map.show(this.place.get('ewin'), cell);
-        if (cell !== null) this.#point(cell);
-        for (const each of this.tables) each.refresh();
+        return { matrix, name, unit, rowName: 'position', columnName: 'pair', rowLabel };
     }
 
     /** @param {import('../parts/heatmap.js').Cell} cell */
     #point({ row, column }) {
+        for (const each of this.tables) each.refresh();
         if (this.held === undefined) return;
         const { positions, frequency, wavelength, exact, rounded, errors } = this.held.found;
         const at = row * frequency.length + column;
@@ -257,14 +230,5 @@ export class Drift extends Room {
         const rows = { positions: `0:${(positions.at(-1) ?? 0) + 1}:${positions[1]}`, dtype: 'float64' };
         const name = path === '/v1/rope/table' ? 'cos' : undefined;
         return plain(path, { ...values, ...rows, numerics: 'float32' }, name);
-    }
-
-    #clear() {
-        for (const map of this.maps) map.stop();
-    }
-
-    stop() {
-        super.stop();
-        this.#clear();
     }
 }

@@ -2,13 +2,12 @@
 import { arrays } from '../parts/api.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
-import { Heatmap } from '../parts/heatmap.js';
 import { complaint } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
 import { matrixOf } from '../parts/safetensors.js';
 import { phrases } from '../parts/story.js';
-import { cellOf } from '../parts/view.js';
+import { Strips } from '../parts/strips.js';
 import { picker } from './catalogue.js';
 import { between } from './drift.js';
 import { apart } from './landing.js';
@@ -82,7 +81,8 @@ class Opening extends Room {
         }),
     );
     fars = h('div.fars', { role: 'status' });
-    /** @private @type {Heatmap | undefined} */ map = undefined;
+    /** @private @type {ArrayLike<number>} */ data = [];
+    strips = this.own(new Strips(this.place, (cell) => this.#point(cell), { first: FIRST }));
 
     layout() {
         return [this.#head(), this.#why()];
@@ -102,7 +102,7 @@ class Opening extends Room {
             this.picture,
             this.said,
             this.wave.element,
-            phrases(PHRASES, (cell) => this.map?.move(cell, true)),
+            phrases(PHRASES, (cell) => this.strips.move(cell, true)),
         ]);
     }
 
@@ -143,33 +143,24 @@ class Opening extends Room {
                 (signal) => arrays('/v1/sinusoidal', { d_model: `${WIDTH}`, positions: `0:${ROWS}` }, signal),
                 ({ data }) => this.#show(data),
             )
-            .then(() => this.map?.show('', cellOf(this.place.get('at')) ?? FIRST));
+            .then(() => this.strips.follow());
     }
 
     /** @param {import('../parts/safetensors.js').Numbers} data */
     #show(data) {
-        this.map = this.own(
-            new Heatmap({
-                matrix: matrixOf('encodings', data, WIDTH, 'float32'),
-                name: 'Sinusoidal encodings',
-                rowName: 'position',
-                columnName: 'dimension',
-                onCursor: (cell, value, done) => {
-                    if (value !== undefined) this.#point(data, cell, value);
-                    if (done) this.place.set({ at: `${cell.row},${cell.column}` });
-                },
-                onRead: () => this.map?.move(this.map.cursor ?? FIRST, false),
-            }),
-        );
-        this.picture.replaceChildren(this.map.element);
+        this.data = data;
+        const matrix = matrixOf('encodings', data, WIDTH, 'float32');
+        this.strips.show([{ matrix, name: 'Sinusoidal encodings', rowName: 'position', columnName: 'dimension' }]);
+        this.picture.replaceChildren(this.strips.maps[0].element);
     }
 
-    /** The wave and the value of a cell. @param {ArrayLike<number>} data @param {Cell} cell @param {number} value */
-    #point(data, { row, column }, value) {
+    /** The wave and the value of a cell. @param {Cell} cell */
+    #point(cell) {
+        const [row, column] = [Math.min(cell.row, ROWS - 1), Math.min(cell.column, WIDTH - 1)];
         const name = column % 2 === 0 ? 'sin' : 'cos';
         const pair = column - (column % 2);
-        this.said.textContent = `Position ${row}, dimension ${column}: ${name}(${row} / 10000^(${pair}/${WIDTH})) = ${digits(value, 'float32')}`;
-        this.wave.show([{ name: 'wave', y: Array.from(data).filter((_, i) => i % WIDTH === column) }]);
+        this.said.textContent = `Position ${row}, dimension ${column}: ${name}(${row} / 10000^(${pair}/${WIDTH})) = ${digits(this.data[row * WIDTH + column], 'float32')}`;
+        this.wave.show([{ name: 'wave', y: Array.from(this.data).filter((_, i) => i % WIDTH === column) }]);
         this.wave.mark(row);
     }
 }

@@ -1,15 +1,14 @@
 // sums.js - what a transformer is given: the embedding of a word plus the encoding of its position, channel by channel.
 import { answer, json, numbers, posted } from '../parts/api.js';
 import { h } from '../parts/dom.js';
-import { Heatmap } from '../parts/heatmap.js';
 import { complaint, split } from '../parts/latest.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
 import { note, phrases } from '../parts/story.js';
 import { matrixOf } from '../parts/safetensors.js';
+import { Strips } from '../parts/strips.js';
 import { posting } from '../parts/take.js';
-import { cellOf } from '../parts/view.js';
 import { split as wordsOf, vector } from './maps.js';
 
 /** @import { Cell } from '../parts/heatmap.js' */
@@ -41,11 +40,11 @@ class Sums extends Room {
     /** Tables that training has made, if the server has some. @private @type {{name: string}[]} */ learned = [];
     kind = h('div');
     fault = complaint();
-    strips = h('div.strips', { 'aria-busy': true });
-    ask = this.asks(this.fault.show, { busy: this.strips });
+    out = h('div.strips', { 'aria-busy': true });
+    ask = this.asks(this.fault.show, { busy: this.out });
     said = h('p', { role: 'status' });
     readout = new Readout();
-    /** @private @type {Heatmap[]} */ maps = [];
+    strips = this.own(new Strips(this.place, (cell) => this.#point(cell), { first: { row: 0, column: 0 } }));
     /** @private @type {Sum} */ found = { words: [], width: 0, strips: [] };
 
     layout() {
@@ -62,8 +61,8 @@ class Sums extends Room {
                 [this.sentence.element, this.kind],
                 this.section('sum', 'Three strips that add up', { first: true, source }, [
                     this.fault.element,
-                    this.strips,
-                    phrases(PHRASES, (cell) => this.#point(cell, true)),
+                    this.out,
+                    phrases(PHRASES, (cell) => this.strips.move(cell, true)),
                     this.said,
                     this.readout.element,
                 ]),
@@ -115,33 +114,26 @@ class Sums extends Room {
                 (signal) => this.#read(signal),
                 (found) => this.#show(found),
             )
-            .then(() => {
-                const cell = cellOf(this.place.get('at')) ?? { row: 0, column: 0 };
-                this.maps.forEach((map) => map.show('', cell));
-                this.#point(cell, false);
-            });
+            .then(() => this.strips.follow());
     }
 
     /** @param {Sum} found */
     #show(found) {
         const { words, width, strips } = found;
-        this.#clear();
         this.found = found;
         const size = Math.max(...strips.flatMap((strip) => Array.from(strip, Math.abs)));
-        this.maps = strips.map(
-            (data, i) =>
-                new Heatmap({
-                    name: STRIPS[i],
-                    matrix: matrixOf(STRIPS[i], data, width, 'float32'),
-                    rowName: 'position',
-                    columnName: 'channel',
-                    rowLabel: (row) => `${row} ${words[row]}`,
-                    bounds: () => [-size, size],
-                    height: HEIGHT.axis + HEIGHT.row * words.length,
-                    onCursor: (cell, _, done) => this.#point(cell, done),
-                }),
+        this.strips.show(
+            strips.map((data, i) => ({
+                name: STRIPS[i],
+                matrix: matrixOf(STRIPS[i], data, width, 'float32'),
+                rowName: 'position',
+                columnName: 'channel',
+                rowLabel: (/** @type {number} */ row) => `${row} ${words[row]}`,
+                bounds: () => /** @type {[number, number]} */ ([-size, size]),
+                height: HEIGHT.axis + HEIGHT.row * words.length,
+            })),
         );
-        this.strips.replaceChildren(...this.maps.flatMap(({ element }, i) => [h('h3', STRIPS[i]), element]));
+        this.out.replaceChildren(...this.strips.maps.flatMap(({ element }, i) => [h('h3', STRIPS[i]), element]));
         this.said.textContent = this.#twice();
     }
 
@@ -158,15 +150,10 @@ class Sums extends Room {
         return `“${words[second]}” stands at ${first} and at ${second}: of its ${width} channels ${equal(strips[0])} are equal before the sum, and ${equal(strips[2])} after it.`;
     }
 
-    /** @param {Cell} cell @param {boolean} done */
-    #point(cell, done) {
+    /** @param {Cell} cell */
+    #point(cell) {
         const { words, width, strips } = this.found;
         const [row, column] = [Math.min(cell.row, words.length - 1), Math.min(cell.column, width - 1)];
-        if (row < 0) return;
-        if (done) {
-            this.place.set({ at: `${row},${column}` });
-            this.maps.forEach((map) => map.show('', { row, column }));
-        }
         const at = strips.map((strip) => strip[row * width + column]);
         const told = at.map((value, i) => [['embedding', 'encoding', 'sum'][i], digits(value, 'float32')]);
         this.readout.show({
@@ -174,15 +161,6 @@ class Sums extends Room {
             ...Object.fromEntries(told),
             'bits of the sum': hex(at[2], 'float32'),
         });
-    }
-
-    #clear() {
-        this.maps.forEach((map) => map.stop());
-    }
-
-    stop() {
-        super.stop();
-        this.#clear();
     }
 }
 
