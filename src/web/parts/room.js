@@ -3,9 +3,9 @@
 import { address } from './api.js';
 import { control, fields, form } from './controls.js';
 import { Figure } from './figure.js';
-import { Latest, section } from './latest.js';
+import { Latest, complaint, section } from './latest.js';
 import { find } from './listing.js';
-import { story } from './story.js';
+import { foot, story } from './story.js';
 
 /** @import { Change, Row } from './controls.js' */
 /** @import { Options } from './figure.js' */
@@ -19,6 +19,9 @@ export class Room {
     /** @type {(() => void)[]} */ #shown = [];
     /** @type {Element | null} */ #stage = null;
     /** Values that the address leaves out. @type {Record<string, string>} */ usual = {};
+    /** Questions at the foot, which the page checks. @type {import('./story.js').Exercise[]} */ asked = [];
+    /** What some teaching texts have otherwise. @type {import('./dom.js').Children[]} */ notes = [];
+    /** Where what no field can show is told. */ fault = complaint();
     /** @type {Figure | null} */ figure = null;
     /** @private @type {{stop: () => void}[]} */ parts = [];
 
@@ -134,7 +137,7 @@ export class Room {
     /** The stage is seen once all that was asked first has been answered: so nothing on it moves.
      * @param {HTMLElement} host */
     begin(host) {
-        host.replaceChildren(...this.layout());
+        host.replaceChildren(...this.layout(), ...foot(this.asked, this.notes));
         this.#stage = host.querySelector('.stage');
         this.update();
         if (host.querySelector('.error:not([hidden])')) this.#settle(); // Nothing was asked.

@@ -23,9 +23,6 @@ export function story(title, sentences, resources) {
     return h('div.story', h('h1', title), h('div.sentences', words), papers(resources));
 }
 
-/** A note on what some teaching texts have otherwise. @param {...(Node | string)} words */
-export const note = (...words) => h('p.aside', words);
-
 /** Words that the server has first to be asked for. @param {Promise<string>} coming */
 export function later(coming) {
     const words = h('span', '…');
@@ -85,9 +82,13 @@ function exercise(asked) {
     ]);
 }
 
-/** The foot of a room: its questions side by side, and its notes. @param {Exercise[]} asked @param {...Node} notes */
-export const exercises = (asked, ...notes) =>
-    h('div.story.exercises', h('h2', 'Check yourself'), h('div.questions', asked.map(exercise)), notes);
+/** The foot of a room: its questions side by side, and its notes.
+ * @param {Exercise[]} asked @param {import('./dom.js').Children[]} notes */
+export function foot(asked, notes) {
+    const words = notes.map((note) => h('p.aside', note));
+    if (asked.length === 0) return words;
+    return [h('div.story.exercises', h('h2', 'Check yourself'), h('div.questions', asked.map(exercise)), words)];
+}
 
 /** Phrases of a sentence that show what they say: each points at a cell.
  * @param {[string, Cell][]} list @param {(cell: Cell) => void} point */

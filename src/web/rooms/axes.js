@@ -7,14 +7,13 @@ import { split } from '../parts/latest.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, note } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { picker } from './catalogue.js';
 import { Dials, owners, steps } from './dials.js';
 import { Sequence, tokensOf } from './sequence.js';
 
 /** @import { Turn } from './dials.js' */
-/** @import { Layout, Token } from './sequence.js' */
+/** @import { Token } from './sequence.js' */
 
 /** @typedef {{head_dim: string, convention: string, rope_theta?: string}} Grid */
 
@@ -54,7 +53,6 @@ async function factsOf(model, signal) {
     const { head_dim, convention, rope_theta } =
         resources.find(({ path }) => path === '/v1/rope/grid')?.parameters ?? {};
     return {
-        model,
         clocked: resources.some(({ parameters }) => parameters.tokens_per_second !== undefined),
         /** @type {Grid | null} */
         grid: convention
@@ -64,14 +62,11 @@ async function factsOf(model, signal) {
 }
 
 /** The parameters of a sequence: so many words, a picture, so many words.
- * @param {string} model @param {string} kind @param {number[]} grid frames, rows, columns in tokens @param {number[]} words
- * @returns {{model: string, token_runs: string, spatial_merge_size: string, image_grid_thw?: string, video_grid_thw?: string, second_per_grid_ts?: string}} */
+ * @param {string} model @param {string} kind @param {number[]} grid frames, rows, columns in tokens @param {number[]} words */
 function asked(model, kind, [frames, rows, columns], [before, after]) {
     const grid = [frames, rows * MERGE, columns * MERGE].join(',');
     return {
-        model,
-        token_runs: `text:${before},${kind},text:${after}`,
-        spatial_merge_size: String(MERGE),
+        ...{ model, token_runs: `text:${before},${kind},text:${after}`, spatial_merge_size: String(MERGE) },
         ...(kind === 'video' ? { video_grid_thw: grid } : { image_grid_thw: grid }),
     };
 }
@@ -104,17 +99,16 @@ async function gridOf(values, signal) {
     });
     const near = [0, Number(values.width), 1].map(at);
     const all = /** @param {'cos' | 'sin'} name */ (name) => near.flatMap((each) => Array.from(each[name]));
-    return { values, at, owner: owners({ cos: all('cos'), sin: all('sin') }, SIDES.length) };
+    return { at, owner: owners({ cos: all('cos'), sin: all('sin') }, SIDES.length) };
 }
 
-/** The axis that owns each pair of a model, and how fast it turns. @typedef {Awaited<ReturnType<typeof pairsOf>>} Pairs
- * @param {string} model @param {AbortSignal} signal */
+/** The axis that owns each pair of a model, and how fast it turns. @param {string} model @param {AbortSignal} signal */
 async function pairsOf(model, signal) {
     const [turn, { inv_freq: frequency }] = await Promise.all([
         turnOf(model, steps(AXES.length), signal),
         arrays('/v1/rope/frequencies', { model, dtype: 'float64' }, signal),
     ]);
-    return { model, owner: owners(turn, AXES.length), frequency };
+    return { owner: owners(turn, AXES.length), frequency };
 }
 
 /** @type {import('../parts/story.js').Exercise[]} */
@@ -148,28 +142,24 @@ class Axes extends Room {
     readout = new Readout();
     aside = h('span', '…');
     counts = h('span', '…');
-    /** @private @type {Awaited<ReturnType<typeof factsOf>>} */
-    facts = { model: '', clocked: false, grid: null };
     convention = choice('convention', this.rows('rope/grid', ['convention'])[0]?.choices ?? [], (value, done) =>
-        this.set({ convention: value === this.#encoder().convention ? null : value }, done),
+        this.set({ convention: value === this.found?.encoder ? null : value }, done),
     );
     patch = h('p.note');
-    questions = {
-        facts: this.asks(),
-        sequence: this.asks(this.fields.fail),
-        owners: this.asks(),
-        turn: this.asks(),
-        grid: this.asks((error) => this.convention.fail(error === null ? '' : String(error))),
-    };
-    /** Positions on the axes, the pairs of the model, and those of the grid. @private */
-    found = /** @type {Awaited<ReturnType<typeof positionsOf>> | null} */ (null);
-    pairs = /** @type {Pairs | null} */ (null);
-    drawn = /** @type {Awaited<ReturnType<typeof gridOf>> | null} */ (null);
+    all = this.asks(this.fields.fail);
+    turn = this.asks();
+    /** @private @type {Awaited<ReturnType<Axes['read']>> | null} */ found = null;
+
+    asked = ASKED;
+    notes = [
+        ['Some texts give the word after a picture its index in the sequence. ', this.aside],
+        ['mrope_section counts pairs, not channels: ', this.counts],
+    ];
 
     layout() {
-        const positions = () => plain('/v1/rope/mrope-positions', this.#values(), 'position_ids');
-        const pairs = () => (this.found ? plain('/v1/rope/table', this.#turned(), 'cos') : null);
-        const source = () => plain('/v1/rope/grid', this.#grid(), 'cos');
+        const positions = () => this.found && plain('/v1/rope/mrope-positions', this.found.values, 'position_ids');
+        const pairs = () => this.found && plain('/v1/rope/table', this.#turned(this.found), 'cos');
+        const source = () => this.found && plain('/v1/rope/grid', this.found.grid, 'cos');
         // Those whose positions have three axes.
         const which = {
             fits: /** @param {import('./catalogue.js').Model} model */ ({ parameters }) =>
@@ -191,59 +181,72 @@ class Axes extends Room {
                 this.patch,
                 this.sides.element,
             ]),
-            exercises(
-                ASKED,
-                note('Some texts give the word after a picture its index in the sequence. ', this.aside),
-                note('mrope_section counts pairs, not channels: ', this.counts),
-            ),
         ];
     }
 
-    /** @returns {Layout} */
-    #layoutOf() {
-        const [rows, columns, frames] = Object.entries(SIZES).map(([name, usual]) => {
-            const most = FIELDS.find((each) => each.name === name)?.maximum ?? 1;
-            return Math.min(most, Math.max(1, Math.round(Number(this.get(name))) || Number(usual)));
+    load() {
+        const names = ['model', 'convention', ...FIELDS.map(({ name }) => name)];
+        void this.all
+            .ask(
+                this.chosen(names),
+                (signal) => this.read(signal),
+                (found) => this.#show(found),
+            )
+            .then(() => this.#follow());
+    }
+
+    /** Tokens with their positions, the pairs of the model, and those of the encoder's grid or of another convention.
+     * @param {AbortSignal} signal */
+    async read(signal) {
+        const [model, kind] = [this.get('model'), this.get('kind') === 'video' ? 'video' : 'image'];
+        const [rows, columns, most] = Object.entries(SIZES).map(([name, usual]) => {
+            const { maximum = 1 } = FIELDS.find((each) => each.name === name) ?? {};
+            return Math.min(maximum, Math.max(1, Math.round(Number(this.get(name))) || Number(usual)));
         });
-        return { before: BEFORE, after: AFTER, rows, columns, frames: this.get('kind') === 'video' ? frames : 1 };
-    }
-
-    #tokens() {
-        return tokensOf(this.#layoutOf());
-    }
-
-    #values() {
-        const { before, after, frames, rows, columns } = this.#layoutOf();
-        const kind = this.get('kind') === 'video' ? 'video' : 'image';
-        const values = asked(this.get('model'), kind, [frames, rows, columns], [before.length, after.length]);
-        return this.#timed() ? { ...values, second_per_grid_ts: this.get('seconds') } : values;
-    }
-
-    /** Whether the seconds between frames count. */
-    #timed() {
-        const { model, clocked } = this.facts;
-        return this.get('kind') === 'video' && clocked && model === this.get('model');
-    }
-
-    /** The grid of the model's encoder, where the catalogue has one. */
-    #encoder() {
-        const { model, grid } = this.facts;
-        return (model === this.get('model') ? grid : null) ?? GRID;
-    }
-
-    /** The encoder's grid of the picture, or that of another convention. */
-    #grid() {
-        const own = this.#encoder();
-        const convention = this.place.get('convention', own.convention);
-        const { rows, columns } = this.#layoutOf();
+        const layout = { before: BEFORE, after: AFTER, rows, columns, frames: kind === 'video' ? most : 1 };
+        const facts = await factsOf(model, signal);
+        const timed = kind === 'video' && facts.clocked;
+        const values = {
+            ...asked(model, kind, [layout.frames, rows, columns], [BEFORE.length, AFTER.length]),
+            ...(timed ? { second_per_grid_ts: this.get('seconds') } : {}),
+        };
+        const encoder = facts.grid ?? GRID;
+        const convention = this.place.get('convention', encoder.convention);
         const size = { height: String(rows * MERGE), width: String(columns * MERGE) };
-        return { ...(convention === own.convention ? own : { ...GRID, convention }), ...size };
+        const grid = { ...(convention === encoder.convention ? encoder : { ...GRID, convention }), ...size };
+        const [positions, pairs, patches] = await Promise.all([
+            positionsOf(values, signal),
+            pairsOf(model, signal),
+            gridOf(grid, signal),
+        ]);
+        const of = facts.grid?.convention === convention ? model : convention;
+        return {
+            ...positions,
+            ...pairs,
+            ...{ model, kind, layout, timed, values, grid, patches, of },
+            encoder: encoder.convention,
+        };
     }
 
-    /** The token that is pointed at. */
-    #token() {
-        const tokens = this.#tokens();
-        return tokens[nth(tokens, this.get('at'))];
+    /** @param {NonNullable<Axes['found']>} found */
+    #show(found) {
+        const { layout, axes, owner, delta } = found;
+        this.found = found;
+        const tokens = tokensOf(layout);
+        this.convention.show(found.grid.convention);
+        const hide = /** @param {string} name @param {boolean} hidden */ (name, hidden) =>
+            this.fields.element.querySelector(`[data-parameter="${name}"]`)?.toggleAttribute('hidden', hidden);
+        hide('seconds', !found.timed);
+        hide('frames', found.kind !== 'video');
+        this.sequence.show(layout, tokens, axes);
+        const next = tokens.length - AFTER.length;
+        const [of, position] = [next - BEFORE.length, axes[0][next]];
+        this.aside.textContent =
+            `Here “${AFTER[0]}” is token ${next} and has position ${position}: the picture has ${of} tokens and takes ` +
+            `${position - BEFORE.length} positions. A generated token stands at its index plus mrope_position_delta, ` +
+            `here ${delta}.`.replace('-', '−');
+        const counts = AXES.map((_, axis) => owner.filter((each) => each === axis).length);
+        this.counts.textContent = `${counts.join(' + ')} pairs of ${found.model} are ${2 * owner.length} channels.`;
     }
 
     /** @param {string} name @param {number} value */
@@ -253,87 +256,39 @@ class Axes extends Room {
         this.#follow();
     }
 
-    load() {
-        this.convention.show(this.#grid().convention);
-        const values = this.#values();
-        void this.questions.sequence.ask(
-            values,
-            (signal) => positionsOf(values, signal),
-            (found) => this.#show(found),
-        );
-        const hide = /** @param {string} name @param {boolean} hidden */ (name, hidden) =>
-            this.fields.element.querySelector(`[data-parameter="${name}"]`)?.toggleAttribute('hidden', hidden);
-        hide('seconds', !this.#timed());
-        hide('frames', this.get('kind') !== 'video');
-        const model = this.get('model');
-        void this.questions.facts.ask(
-            model,
-            (signal) => factsOf(model, signal),
-            (facts) => {
-                this.facts = facts;
-                this.update();
-            },
-        );
-        void this.questions.owners.ask(
-            model,
-            (signal) => pairsOf(model, signal),
-            (pairs) => {
-                this.pairs = pairs;
-                const of = AXES.map((_, axis) => pairs.owner.filter((each) => each === axis).length);
-                this.counts.textContent = `${of.join(' + ')} pairs of ${model} are ${2 * pairs.owner.length} channels.`;
-                this.#follow();
-            },
-        );
-        this.#follow();
+    /** The token that is pointed at, with its positions. @param {NonNullable<Axes['found']>} found */
+    #token({ layout, axes }) {
+        const tokens = tokensOf(layout);
+        const token = tokens[nth(tokens, this.get('at'))];
+        return { ...token, positions: axes.map((axis) => axis[token.token]) };
     }
 
-    /** @param {Awaited<ReturnType<typeof positionsOf>>} found */
-    #show(found) {
-        const tokens = this.#tokens();
-        this.found = found;
-        this.sequence.show(this.#layoutOf(), tokens, found.axes);
-        const next = tokens.length - AFTER.length;
-        const [of, position] = [next - BEFORE.length, found.axes[0][next]];
-        this.aside.textContent =
-            `Here “${AFTER[0]}” is token ${next} and has position ${position}: the picture has ${of} tokens and takes ` +
-            `${position - BEFORE.length} positions. A generated token stands at its index plus mrope_position_delta, ` +
-            `here ${found.delta}.`.replace('-', '−');
-        this.#follow();
-    }
-
-    /** Those of the token that is pointed at. */
-    #positions() {
-        const { token } = this.#token();
-        return (this.found?.axes ?? []).map((axis) => axis[token]);
-    }
-
-    #turned() {
-        return { model: this.get('model'), positions: this.#positions().join(';'), dtype: 'float64' };
+    /** @param {NonNullable<Axes['found']>} found */
+    #turned(found) {
+        return { model: found.model, positions: this.#token(found).positions.join(';'), dtype: 'float64' };
     }
 
     /** What follows the token and the pair that are pointed at. */
     #follow() {
-        const { found, pairs } = this;
-        const token = this.#token();
-        if (found?.axes[0].length !== this.#tokens().length) return;
+        const { found } = this;
+        if (found === null) return;
+        const token = this.#token(found);
+        const pair = nth(found.owner, this.get('pair'));
         this.sequence.mark(token);
-        this.#turnGrid(token);
-        const model = this.get('model');
-        // Pairs of the model before say nothing of this one's.
-        if (pairs?.model !== model) return;
-        const at = this.#positions();
-        void this.questions.turn.ask(
-            [model, at, this.get('pair'), token.token],
-            (signal) => turnOf(model, at.join(';'), signal),
+        this.#turnGrid(found, token);
+        const values = this.#turned(found);
+        void this.turn.ask(
+            [values, pair, token],
+            (signal) => turnOf(values.model, values.positions, signal),
             (turn) => {
-                const pair = nth(pairs.owner, this.get('pair'));
-                this.dials.show(pairs.owner, turn, pair);
-                this.#explain(token, at, turn, pair, pairs);
+                this.dials.show(found.owner, turn, pair);
+                this.#explain(token, token.positions, turn, pair, found);
             },
         );
     }
 
-    /** @param {Token} token @param {number[]} at @param {Turn} turn @param {number} pair @param {Pairs} pairs */
+    /** @param {Token} token @param {number[]} at @param {Turn} turn @param {number} pair
+     * @param {NonNullable<Axes['found']>} found */
     #explain({ token, name }, at, { cos, sin }, pair, { owner, frequency }) {
         const axis = owner[pair];
         const turns = Object.entries({ cos, sin }).flatMap(([name, values]) => {
@@ -353,27 +308,15 @@ class Axes extends Room {
         });
     }
 
-    /** The dials of the grid stand at the first patch of the token. @param {Token} token */
-    #turnGrid({ kind, row, column }) {
-        const values = this.#grid();
+    /** The dials of the grid stand at the first patch of the token.
+     * @param {NonNullable<Axes['found']>} found @param {Token} token */
+    #turnGrid({ grid: { head_dim, height, width }, of, patches }, { kind, row, column }) {
         const [r, c] = kind === 'patch' ? [row * MERGE, column * MERGE] : [0, 0];
-        const { head_dim, convention, height, width } = values;
-        const own = this.#encoder() !== GRID && this.#encoder().convention === convention;
         this.patch.textContent =
-            `${own ? this.get('model') : convention}: heads of ${head_dim} channels, ${height} × ${width} patches. ` +
+            `${of}: heads of ${head_dim} channels, ${height} × ${width} patches. ` +
             `${kind === 'patch' ? '' : 'A word has no row. '}The hands stand at row ${r}, column ${c}.`;
-        if (this.drawn !== null && JSON.stringify(this.drawn.values) === JSON.stringify(values)) {
-            const { owner, at } = this.drawn;
-            this.sides.show(owner, at(r * Number(width) + c), nth(owner, this.get('pair')));
-        }
-        void this.questions.grid.ask(
-            values,
-            (signal) => gridOf(values, signal),
-            (grid) => {
-                this.drawn = grid;
-                this.#follow();
-            },
-        );
+        const pair = nth(patches.owner, this.get('pair'));
+        this.sides.show(patches.owner, patches.at(r * Number(width) + c), pair);
     }
 }
 

@@ -6,7 +6,7 @@ import { formula, power, row } from '../parts/formula.js';
 import { split } from '../parts/latest.js';
 import { digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, later, note } from '../parts/story.js';
+import { later } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { Buckets } from './buckets.js';
 
@@ -97,6 +97,17 @@ class Biases extends Room {
     slopesPart = h('div');
     bucketsPart = h('div', this.buckets.element, this.buckets.words);
 
+    asked = ASKED;
+    notes = [
+        [
+            'Some texts give every number of heads the slopes ',
+            formula(power(2, row('−', 8, 'h', '/', 'H'))),
+            '. The published rule says so for powers of two only: of 12 heads, the ninth has ',
+            later(third()),
+            '.',
+        ],
+    ];
+
     layout() {
         for (const input of this.kind.element.querySelectorAll('input'))
             input.nextElementSibling?.replaceChildren(TITLES[input.value]);
@@ -108,16 +119,6 @@ class Biases extends Room {
                 [this.kind.element, this.controls.element],
                 this.slopesPart,
                 this.section('map', 'Maps of query and key', { first: true }, this.bucketsPart, this.picture),
-            ),
-            exercises(
-                ASKED,
-                note(
-                    'Some texts give every number of heads the slopes ',
-                    formula(power(2, row('−', 8, 'h', '/', 'H'))),
-                    '. The published rule says so for powers of two only: of 12 heads, the ninth has ',
-                    later(third()),
-                    '.',
-                ),
             ),
         ];
     }

@@ -2,12 +2,10 @@
 import { Problem, address, answer, request } from '../parts/api.js';
 import { choice, forms } from '../parts/controls.js';
 import { fresh, h } from '../parts/dom.js';
-import { complaint } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
 import { told } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
 import { parse } from '../parts/safetensors.js';
-import { exercises, note } from '../parts/story.js';
 import { grid } from '../parts/table.js';
 import { configBox, models, parametersOf, picker } from './catalogue.js';
 import { samples } from './samples.js';
@@ -142,7 +140,6 @@ class Doctor extends Room {
     controls = forms((name, value, done) => done && this.set({ encoding: this.#kind, [name]: value }));
     /** What is claimed number by number. @private */
     more = h('details.more', h('summary', 'All parameters of the claim'), this.controls.element);
-    fault = complaint();
     report = h('div.report', { role: 'status' });
     picture = h('div.difference');
     fileName = h('p.note', 'No file yet.');
@@ -163,6 +160,11 @@ class Doctor extends Room {
         this.controls.fail(error);
         if (error !== null) this.#refuse(error);
     });
+
+    asked = ASKED;
+    notes = [
+        'A table may be right in its first rows and wrong in all others: slow pairs hardly move at first. Compare far positions, too.',
+    ];
 
     layout() {
         const id = fresh('file');
@@ -190,12 +192,6 @@ class Doctor extends Room {
                     this.section('verdict', 'Verdict', { first: true }, this.fault.element, this.report, this.picture),
                 ]),
             ]),
-            exercises(
-                ASKED,
-                note(
-                    'A table may be right in its first rows and wrong in all others: slow pairs hardly move at first. Compare far positions, too.',
-                ),
-            ),
         ];
     }
 

@@ -6,7 +6,6 @@
 import { arrays } from '../parts/api.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
-import { complaint } from '../parts/latest.js';
 import { NEAREST, brief, digits } from '../parts/number.js';
 import { Readout, valueFacts } from '../parts/readout.js';
 import { Room } from '../parts/room.js';
@@ -97,7 +96,6 @@ function largest(errors, row, rows) {
 /** A part of a room. The address keeps up (the last position), angle (the type), ewin (the window) and eat (the cursor). */
 export class Drift extends Room {
     usual = { up: '131072', angle: TYPES[0] };
-    fault = complaint();
     /** @private */ out = h('div.pair-of-pictures');
     ask = this.asks(this.fault.show, { busy: this.out });
     /** @private @type {Source | null} */ source = null;

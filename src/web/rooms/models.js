@@ -1,11 +1,9 @@
 // models.js - a lane for each layer of a model: its scheme, whether it rotates, how far it sees, how it is scaled.
 import { Problem, json, tensors } from '../parts/api.js';
 import { h } from '../parts/dom.js';
-import { complaint } from '../parts/latest.js';
 import { brief } from '../parts/number.js';
 import { pointed } from '../parts/pointers.js';
 import { Room, opened } from '../parts/room.js';
-import { note } from '../parts/story.js';
 import { grid } from '../parts/table.js';
 import { configBox, picker } from './catalogue.js';
 
@@ -95,7 +93,6 @@ function drawn({ title, count, kinds }) {
 class Models extends Room {
     usual = { model: 'llama-4-scout-17b-16e', beside: '' };
     /** @private */ names = this.rows('rope/frequencies').map(({ name }) => name);
-    fault = complaint();
     out = h('div.strata-pair', { 'aria-busy': true });
     ask = this.asks(this.fault.show, { busy: this.out });
     config = configBox((resolved, text) => {
@@ -103,6 +100,16 @@ class Models extends Room {
         const model = this.#modelOf('Your configuration', JSON.parse(text), resolved);
         void model.then((found) => this.out.replaceChildren(drawn(found)));
     });
+
+    notes = [
+        [
+            'Read from ',
+            h('code', 'GET /v1/models/NAME'),
+            ' and ',
+            h('code', 'POST /v1/models/resolve'),
+            '. A layer without rotation is told its order by its causal mask, and by the layers around it.',
+        ],
+    ];
 
     layout() {
         return [
@@ -114,13 +121,6 @@ class Models extends Room {
             ]),
             this.fault.element,
             this.out,
-            note(
-                'Read from ',
-                h('code', 'GET /v1/models/NAME'),
-                ' and ',
-                h('code', 'POST /v1/models/resolve'),
-                '. A layer without rotation is told its order by its causal mask, and by the layers around it.',
-            ),
         ];
     }
 

@@ -2,7 +2,6 @@
 import { arrays } from '../parts/api.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
-import { complaint } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
 import { matrixOf } from '../parts/safetensors.js';
@@ -66,7 +65,6 @@ function dial({ to, angle, most, exact }) {
 }
 
 class Opening extends Room {
-    fault = complaint();
     picture = h('div.picture', { 'aria-busy': true });
     table = this.asks(undefined, { busy: this.picture });
     far = this.asks(this.fault.show);

@@ -8,7 +8,7 @@ import { split } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
 import { Readout, valueFacts } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, later, note } from '../parts/story.js';
+import { later } from '../parts/story.js';
 import { grid } from '../parts/table.js';
 import { block, plain } from '../parts/take.js';
 import { configBox, models, picker } from './catalogue.js';
@@ -215,6 +215,15 @@ class Reach extends Room {
         return this.own(new Curve({ xName: 'pair', yLog: true, height: 320, onCursor, ...options }));
     }
 
+    asked = ASKED;
+    notes = [
+        [
+            'Some texts multiply the base by s and call it NTK. The naive base b · s stretches less than NTK’s at every pair but the first: for b = 10000, d = 128, s = 8, ',
+            later(stretches()),
+            '.',
+        ],
+    ];
+
     layout() {
         const along = /** @param {string} name */ (name) => () => plain(PATH, this.#asked(), name);
         const numerics = this.control(['numerics', ['exact', 'float32'], ROUNDED]);
@@ -243,14 +252,6 @@ class Reach extends Room {
                 this.remarks,
                 this.drift.part('', this.ofType.places[0]),
                 this.section('settings', 'Settings for engines', {}, this.ofType.places[1], this.settings),
-            ),
-            exercises(
-                ASKED,
-                note(
-                    'Some texts multiply the base by s and call it NTK. The naive base b · s stretches less than NTK’s at every pair but the first: for b = 10000, d = 128, s = 8, ',
-                    later(stretches()),
-                    '.',
-                ),
             ),
         ];
     }

@@ -7,7 +7,6 @@ import { Latest, split } from '../parts/latest.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, note } from '../parts/story.js';
 import { seriesTable } from '../parts/table.js';
 import { plain, posting } from '../parts/take.js';
 import { Drift } from './drift.js';
@@ -343,6 +342,16 @@ class Rotations extends Room {
         decay: this.own(new Latest(this.fail)),
     };
 
+    asked = ASKED;
+    notes = [
+        [
+            'The share of a pair is ',
+            ...shareFormula(),
+            '. Some pages have the other sign before the sine: that is the score with m and n exchanged. The first ' +
+                'exercise tells the two apart: 1.3524 with this sign, −1.1027 with the other.',
+        ],
+    ];
+
     layout() {
         const far = () => farther(stateOf(this.get));
         const share = () => ({ ...scoreBody(stateOf(this.get)), per_pair: true });
@@ -379,15 +388,6 @@ class Rotations extends Room {
                 rounding.element,
                 this.drift.element,
             ]),
-            exercises(
-                ASKED,
-                note(
-                    'The share of a pair is ',
-                    ...shareFormula(),
-                    '. Some pages have the other sign before the sine: that is the score with m and n exchanged. The first ' +
-                        'exercise tells the two apart: 1.3524 with this sign, −1.1027 with the other.',
-                ),
-            ),
         ];
     }
 

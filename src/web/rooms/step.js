@@ -3,10 +3,9 @@ import { arrays } from '../parts/api.js';
 import { fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { call, formula, sub } from '../parts/formula.js';
-import { complaint, split } from '../parts/latest.js';
+import { split } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { Circles, apart, multiplied, spread } from './landing.js';
 
@@ -23,22 +22,28 @@ const WORDS = [
     'The fast pairs turn far, and the slow ones hardly at all.',
 ];
 
+/** @type {import('../parts/story.js').Exercise[]} */
+const ASKED = [
+    {
+        question: 'd_model is 64. Mₖ has a block for each pair. For k = 7, what is the first number of pair 0’s block?',
+        of: ['/v1/sinusoidal/offset', { d_model: '64', offset: '7', dtype: 'float64' }],
+    },
+];
+
 class Step extends Room {
     usual = { pos: '5', k: '7', d_model: '64', base: '10000' };
     controls = this.form([...FIELDS, ...this.rows('sinusoidal/offset', Object.keys(this.usual))]);
     circles = new Circles();
     verdict = h('p.landing', { role: 'status' });
-    fault = complaint();
     turn = this.asks(this.controls.fail);
     path = this.asks(this.fault.show);
 
+    asked = ASKED;
+
     layout() {
-        const question =
-            'd_model is 64. Mₖ has a block for each pair. For k = 7, what is the first number of pair 0’s block?';
         return [
             this.story('Steps: one rotation', WORDS, 'sinusoidal/offset'),
             split([this.controls.element], this.#turning()),
-            exercises([{ question, of: ['/v1/sinusoidal/offset', { d_model: '64', offset: '7', dtype: 'float64' }] }]),
         ];
     }
 

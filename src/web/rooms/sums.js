@@ -1,11 +1,11 @@
 // sums.js - what a transformer is given: the embedding of a word plus the encoding of its position, channel by channel.
 import { answer, json, numbers, posted } from '../parts/api.js';
 import { h } from '../parts/dom.js';
-import { complaint, split } from '../parts/latest.js';
+import { split } from '../parts/latest.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { note, phrases } from '../parts/story.js';
+import { phrases } from '../parts/story.js';
 import { matrixOf } from '../parts/safetensors.js';
 import { Strips } from '../parts/strips.js';
 import { posting } from '../parts/take.js';
@@ -39,13 +39,14 @@ class Sums extends Room {
     sentence = this.control(['sentence', 'text', `Up to ${WORDS_MAX} words.`], 's');
     /** Tables that training has made, if the server has some. @private @type {{name: string}[]} */ learned = [];
     kind = h('div');
-    fault = complaint();
     out = h('div.strips', { 'aria-busy': true });
     ask = this.asks(this.fault.show, { busy: this.out });
     said = h('p', { role: 'status' });
     readout = new Readout();
     strips = this.own(new Strips(this.place, (cell) => this.#point(cell), { first: { row: 0, column: 0 } }));
     /** @private @type {Sum} */ found = { words: [], width: 0, strips: [] };
+
+    notes = ['The numbers of a word are hashed from its letters: they stand for no meaning. A model learns its own.'];
 
     layout() {
         json('/v1/learned')
@@ -66,9 +67,6 @@ class Sums extends Room {
                     this.said,
                     this.readout.element,
                 ]),
-            ),
-            note(
-                'The numbers of a word are hashed from its letters: they stand for no meaning. A model learns its own.',
             ),
         ];
     }

@@ -6,7 +6,6 @@ import { complaint, split } from '../parts/latest.js';
 import { brief } from '../parts/number.js';
 import { positionOf } from '../parts/positions.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, note } from '../parts/story.js';
 import { plain } from '../parts/take.js';
 import { cellOf } from '../parts/view.js';
 import { Drift } from './drift.js';
@@ -67,6 +66,9 @@ class Waves extends Room {
     stretch = this.asks(this.fanFault.show);
     /** @private @type {import('../parts/safetensors.js').Answer | undefined} */ answer = undefined;
 
+    asked = ASKED;
+    notes = [['Some texts say that wavelengths fall with the dimension’s index. They grow: ', this.growth]];
+
     layout() {
         const source = () => plain('/v1/sinusoidal', this.#fanned().values);
         const from = this.control(['from position', 'number', DRAG], 'from', { to: null });
@@ -87,10 +89,6 @@ class Waves extends Room {
                     this.fanFault.element,
                     this.fan.element,
                 ]),
-            ),
-            exercises(
-                ASKED,
-                note('Some texts say that wavelengths fall with the dimension’s index. They grow: ', this.growth),
             ),
         ];
     }

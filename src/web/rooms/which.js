@@ -5,7 +5,6 @@ import { fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
-import { note } from '../parts/story.js';
 import { apart } from './landing.js';
 import { map, split, vector } from './maps.js';
 
@@ -165,6 +164,10 @@ class Which extends Room {
     out = h('div.columns', { 'aria-busy': true, role: 'status' });
     ask = this.asks(this.fields.fail, { patient: true, busy: this.out });
 
+    notes = [
+        'The words’ vectors, the rows of the learned table and the weights of the buckets are hashed, as none of them is a model’s. The shares are those of POST /v1/attention.',
+    ];
+
     layout() {
         const words =
             'The same words under each scheme, first at the beginning of a text and then further on: what moves with them, and what does not, is computed here by the service.';
@@ -176,9 +179,6 @@ class Which extends Room {
             ),
             h('div.panel', { 'aria-label': 'Parameters' }, this.fields.element),
             this.out,
-            note(
-                'The words’ vectors, the rows of the learned table and the weights of the buckets are hashed, as none of them is a model’s. The shares are those of POST /v1/attention.',
-            ),
         ];
     }
 

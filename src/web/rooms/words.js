@@ -7,7 +7,6 @@ import { scaleOf } from '../parts/palette.js';
 import { ALONG, ARROWS, drag, keys, pointed } from '../parts/pointers.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { exercises, note } from '../parts/story.js';
 import { grid } from '../parts/table.js';
 import { posting, take } from '../parts/take.js';
 import { CHANNELS, map, split as wordsOf, vector } from './maps.js';
@@ -246,6 +245,17 @@ class Words extends Room {
     /** @private */ questions = this.asks(undefined, { patient: true });
     /** @private */ reasons = this.asks(undefined, { patient: true });
 
+    asked = ASKED;
+    notes = [
+        [
+            'It is often said that attention without positions knows nothing of order. That holds while every word ' +
+                'sees every word. Under a causal mask the first word sees itself alone and the third sees three: ' +
+                'for “so so so” the shares are 1, then 1/2, then 1/3, and a decoder can learn positions from that (',
+            h('a', { href: 'https://arxiv.org/abs/2203.16634', rel: 'noreferrer' }, 'arXiv:2203.16634'),
+            '). Choose “earlier words” to see it.',
+        ],
+    ];
+
     layout() {
         for (const { maps } of this.panels) {
             pointed(maps, 'data-pair', (pair) => this.#choose(pair));
@@ -268,16 +278,6 @@ class Words extends Room {
             h('div.heat-foot', legend(scaleOf(-1, 1)).element, h('span.note', 'share of attention, and its change')),
             this.readout.element,
             this.#origin(),
-            exercises(
-                ASKED,
-                note(
-                    'It is often said that attention without positions knows nothing of order. That holds while every word ' +
-                        'sees every word. Under a causal mask the first word sees itself alone and the third sees three: ' +
-                        'for “so so so” the shares are 1, then 1/2, then 1/3, and a decoder can learn positions from that (',
-                    h('a', { href: 'https://arxiv.org/abs/2203.16634', rel: 'noreferrer' }, 'arXiv:2203.16634'),
-                    '). Choose “earlier words” to see it.',
-                ),
-            ),
         ];
     }
 
