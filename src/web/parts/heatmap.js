@@ -40,13 +40,16 @@ const BARE = { top: 1, right: 1, bottom: 1, left: 1 };
 const TICK_EVERY = 70;
 const KEY_ZOOM = 0.7;
 
-/** Colours of the style sheet. @param {Element} element @param {string} name */
-const ink = (element, name) => getComputedStyle(element).getPropertyValue(name).trim();
+/** A colour of the style sheet, that of the theme: "rgb(22, 25, 28)". @param {HTMLElement} element @param {string} name */
+function ink(element, name) {
+    element.style.setProperty('color', `var(${name})`);
+    return getComputedStyle(element).color;
+}
 
-/** A CSS colour "#rrggbb" as a little-endian word. @param {string} text */
+/** The same as a little-endian word. @param {string} text */
 function word(text) {
-    const n = parseInt(text.replace('#', ''), 16) || 0xdddddd;
-    return ((255 << 24) | ((n & 255) << 16) | (n & 0xff00) | (n >> 16)) >>> 0;
+    const [red, green, blue] = text.match(/\d+/g)?.map(Number) ?? [];
+    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
 /** How many cells, as a power of two, one drawn cell has to cover so that it has two pixels. @param {number} cells @param {number} pixels */
@@ -403,7 +406,7 @@ export class Heatmap {
         const { row, rows, column, columns } = this.window;
         const { rowLabel = String, columnLabel = String, rowName = 'row', columnName = 'column' } = this.options;
         const size = unit();
-        context.font = `${12 * size}px ${ink(this.canvas, '--font')}`;
+        context.font = `${12 * size}px ${getComputedStyle(this.canvas).fontFamily}`;
         context.fillStyle = ink(this.canvas, '--soft');
         context.strokeStyle = ink(this.canvas, '--line');
         context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);

@@ -59,7 +59,7 @@ const WORDS = [
 const ASKED = [
     {
         question: 'A model has 16 heads. What is the slope of the first?',
-        of: ['/v1/alibi/slopes', { num_heads: '16' }],
+        of: ['/v1/alibi/slopes', { num_heads: '16', dtype: 'float64' }],
     },
     {
         question: 'T5 with 32 buckets and max_distance 128: which bucket has a key 100 tokens before the query?',

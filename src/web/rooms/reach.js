@@ -189,7 +189,7 @@ class Reach extends Room {
     stretch = this.#curve({ name: 'Stretch of each pair', yName: 'stretch' });
     turns = this.#curve({
         name: 'Turns of each pair within the target length',
-        yName: 'turns at the target length',
+        yName: 'turns at the target',
         under: (one) => this.#zone(one),
     });
     handles = new Handles(this.waves, [

@@ -45,6 +45,9 @@ const placed = ({ words, first }, role) =>
 /** Numbers that agree to the digits of float32. */
 const SAME = 1e-6;
 
+const LEAD =
+    'The same words under each scheme, first at the beginning of a text and then further on: what moves with them, and what does not, is computed here by the service.';
+
 /** @type {Scheme[]} */
 const SCHEMES = [
     {
@@ -169,15 +172,17 @@ class Which extends Room {
     ];
 
     layout() {
-        const words =
-            'The same words under each scheme, first at the beginning of a text and then further on: what moves with them, and what does not, is computed here by the service.';
         return [
-            this.story(
-                'Which is which: five schemes, one sentence',
-                [words],
-                ...['attention', 'shaw/indices', 't5/buckets'],
-            ),
-            h('div.panel', { 'aria-label': 'Parameters' }, this.fields.element),
+            h('div.intro', [
+                this.story(
+                    'Which is which: five schemes, one sentence',
+                    [LEAD],
+                    'attention',
+                    'shaw/indices',
+                    't5/buckets',
+                ),
+                h('div.panel', { 'aria-label': 'Parameters' }, this.fields.element),
+            ]),
             this.out,
         ];
     }

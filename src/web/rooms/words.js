@@ -73,6 +73,13 @@ async function attention(body, order, signal) {
     return (which, query, key) => (which === 0 ? data[query * n + key] : data[(n + place[query]) * n + place[key]]);
 }
 
+/** The shares of attention, and the scores of the moved sentence that explain them.
+ * @param {ReturnType<typeof bodyOf>} body @param {number[]} order @param {AbortSignal} signal */
+async function look(body, order, signal) {
+    const all = await Promise.all([attention(body, order, signal), scores(moved(body), signal)]);
+    return { shares: all[0], scores: all[1] };
+}
+
 /** @param {string} text @param {Scheme} scheme @param {number} query @param {number} key */
 async function answerOf(text, scheme, query, key) {
     const words = split(text);
@@ -238,13 +245,9 @@ class Words extends Room {
     panels = [0, 1, 2].map((i) => panel(() => this.#body(this.#state().schemes[i])));
     readout = new Readout();
     made = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Word vectors' });
-    /** @private @type {Shares[]} */ shares = [];
-    /** The state whose shares are shown. @private */ shown = '';
-    /** Of which state they are, and the scores of each panel. @private */
-    scores = { of: '', found: /** @type {Awaited<ReturnType<typeof scores>>[]} */ ([]) };
+    /** What is shown of each scheme, and of which state. @private */
+    seen = { of: '', all: /** @type {Awaited<ReturnType<typeof look>>[]} */ ([]) };
     /** @private */ questions = this.asks(undefined, { patient: true });
-    /** @private */ reasons = this.asks(undefined, { patient: true });
-
     asked = ASKED;
     notes = [
         [
@@ -323,11 +326,10 @@ class Words extends Room {
         this.made.replaceChildren(vectors(words, state.seed));
         void this.questions.ask(
             state,
-            (signal) => Promise.all(schemes.map((scheme) => attention(this.#body(scheme), order, signal))),
-            (shares) => {
-                this.shares = shares;
-                this.shown = JSON.stringify(state);
-                this.panels.forEach((each, i) => each.show(schemes[i], words, order, shares[i]));
+            (signal) => Promise.all(schemes.map((scheme) => look(this.#body(scheme), order, signal))),
+            (all) => {
+                this.seen = { of: JSON.stringify(state), all };
+                this.panels.forEach((each, i) => each.show(schemes[i], words, order, all[i].shares));
                 this.#point();
             },
         );
@@ -340,41 +342,29 @@ class Words extends Room {
         const [query, key] = at.split(',').map(Number);
         for (const cell of this.panels.flatMap(({ maps }) => [...maps.querySelectorAll('[data-pair]')]))
             cell.classList.toggle('at', cell.getAttribute('data-pair') === at);
-        if (words[query] === undefined || words[key] === undefined || this.shares.length === 0)
+        if (words[query] === undefined || words[key] === undefined || this.seen.of === '')
             return this.readout.show(null);
-        if (JSON.stringify(this.#state()) !== this.shown) return; // Its shares are on their way, and will point again.
+        if (JSON.stringify(this.#state()) !== this.seen.of) return; // Its shares are on their way, and will point again.
         const change = /** @param {Shares} each @param {typeof digits} written */ (each, written) =>
             [0, 1].map((which) => written(each(which, query, key), 'float32')).join(' → ');
         /** @type {import('../parts/readout.js').Fact[]} */
-        const facts = this.shares.flatMap((each, i) => [
-            [NAMES[schemes[i]], change(each, digits)],
-            ['bits', change(each, hex)],
+        const facts = this.seen.all.flatMap(({ shares }, i) => [
+            [NAMES[schemes[i]], change(shares, digits)],
+            ['bits', change(shares, hex)],
         ]);
         this.readout.show([['from', words[query]], ['to', words[key]], ...facts, ...this.#formulas(query, key)]);
     }
 
-    /** The shares as moved, as formulas; none until their scores have come.
+    /** The shares as moved, as formulas.
      * @param {number} query @param {number} key @returns {import('../parts/readout.js').Fact[]} */
     #formulas(query, key) {
         const { order, schemes, causal } = this.#state();
-        const of = this.shown;
-        if (this.scores.of !== of) {
-            void this.reasons.ask(
-                of,
-                (signal) => Promise.all(schemes.map((scheme) => scores(moved(this.#body(scheme)), signal))),
-                (found) => {
-                    this.scores = { of, found };
-                    this.#point();
-                },
-            );
-            return [];
-        }
         const at = { query: order.indexOf(query), key: order.indexOf(key), width: CHANNELS };
         const [first, seen] = [at.query * order.length, causal ? at.query + 1 : order.length];
         return schemes.map((scheme, i) => {
-            const what = { ...at, slope: scheme === 'alibi' ? SLOPE : 0, value: this.shares[i](1, query, key) };
-            const formula = shareFormula(this.scores.found[i].slice(first, first + seen), what);
-            return [`formula, ${NAMES[scheme]}`, formula];
+            const { shares, scores: all } = this.seen.all[i];
+            const what = { ...at, slope: scheme === 'alibi' ? SLOPE : 0, value: shares(1, query, key) };
+            return [`formula, ${NAMES[scheme]}`, shareFormula(all.slice(first, first + seen), what)];
         });
     }
 

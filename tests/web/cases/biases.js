@@ -105,7 +105,7 @@ export const cases = {
         const page = await bench.page('#/biases');
         const { data } = await bench.json('/v1/t5/buckets?query_length=101');
         assert.deepEqual(await bench.answered(page, ['0.70711', String(data[100][0]), '169']), [
-            'Right: 0.7071067691 ',
+            'Right: 0.7071067812 ',
             `Right: ${data[100][0]} `,
             'Right: 169 ',
         ]);
