@@ -1,7 +1,5 @@
-// latest.js - questions of which only the latest counts, and the sections that show their answers.
+// latest.js - questions of which only the latest counts, and what shows their answers and their failures.
 import { h } from './dom.js';
-import { embedded } from './place.js';
-import { take } from './take.js';
 
 /** @import { Child } from './dom.js' */
 
@@ -59,24 +57,6 @@ export class Latest {
         this.waiting = null;
         this.running = false;
     }
-}
-
-/** A part of a room. In a frame of another page only the part that the address names with fig= is seen, or the
- * first. @param {import('./place.js').Place} place
- * @param {{name: string, title: string, head?: Node, lead?: string, first?: boolean, source?: () => import('./take.js').Source | null}} what
- * `head`: the title as a formula, `source`: what its picture shows can be taken along @param {...Child} children */
-export function section(place, { name, title, head, lead, first = false, source }, ...children) {
-    const other = embedded() && place.get('fig', first ? name : '') !== name;
-    return h(
-        'section',
-        { class: `part part-${name}`, 'aria-label': title, hidden: other, 'data-fig': first ? null : name },
-        [
-            h('h2', { 'aria-label': head && title }, head ?? title),
-            lead && h('p.lead', lead),
-            children,
-            source && h('div.panels', take(source)),
-        ],
-    );
 }
 
 /** What is set at the left, what is seen at the right. @param {import('../parts/dom.js').Child[]} controls

@@ -2,6 +2,8 @@
 // red above.
 //
 // The arms have equal lightness at equal distance from zero, so that the scale reads the same without hue.
+import { h } from './dom.js';
+import { brief } from './number.js';
 
 const BLUE = [
     0xffffff, 0xeaf4ff, 0xd5e9ff, 0xc1deff, 0xacd2ff, 0x99c7ff, 0x85bbff, 0x73b0fd, 0x61a4f8, 0x5098f1, 0x3f8cea,
@@ -16,6 +18,7 @@ const TEAL = [
     0x2b7d78, 0x17716d, 0x006561, 0x005955, 0x004d4a, 0x00423e,
 ];
 const STEPS = 256;
+const LEGEND_WIDTH = 129;
 
 /** Bytes of a colour along stops. @param {number[]} stops @param {number} t from 0 to 1 */
 function along(stops, t) {
@@ -81,3 +84,28 @@ export const colour = (t) => css(t < 0 ? BLUE : RED, Math.abs(t));
 
 /** The sequential colour of a value from 0 to 1, for CSS. @param {number} t */
 export const tint = (t) => css(TEAL, t);
+
+/** Which colour stands for which value. @param {Scale} first @param {string} [unit] what the values are */
+export function legend(first, unit) {
+    const bar = h('canvas.legend-bar', { width: LEGEND_WIDTH, height: 1, role: 'img' });
+    const low = h('span');
+    const high = h('span');
+    let shown = '';
+    const show = /** @param {Scale} scale */ (scale) => {
+        const { from, to, signed } = scale;
+        if (shown === `${from} ${to} ${signed}`) return;
+        shown = `${from} ${to} ${signed}`;
+        const paint = painter(scale, 0);
+        const image = new ImageData(LEGEND_WIDTH, 1);
+        new Uint32Array(image.data.buffer).set(
+            Array.from({ length: LEGEND_WIDTH }, (_, i) => paint(from + (i / (LEGEND_WIDTH - 1)) * (to - from))),
+        );
+        bar.getContext('2d')?.putImageData(image, 0, 0);
+        low.textContent = brief(from);
+        high.textContent = brief(to);
+        const [first, last] = !signed ? ['White', 'dark'] : ['Blue', to > 0 ? 'white is 0, red' : 'white'];
+        bar.setAttribute('aria-label', `${first} is ${low.textContent}, ${last} is ${high.textContent}.`);
+    };
+    show(first);
+    return { element: h('div.legend', low, bar, high, unit && h('span.note', unit)), show };
+}

@@ -1,6 +1,8 @@
-// readout.js - what stands under the cursor, in words and full digits.
+// readout.js - what stands under the cursor, in words and full digits: in a list, and beside the pointer.
 import { h } from './dom.js';
 import { digits, hex } from './number.js';
+
+const GAP = 14;
 
 /** @typedef {[name: string, value: string | number | Node]} Fact */
 
@@ -14,6 +16,29 @@ export class Readout {
     show(facts) {
         const all = facts ?? { cursor: 'Point at a value, or use the arrow keys.' };
         this.element.replaceChildren(...told(Array.isArray(all) ? all : Object.entries(all)));
+    }
+}
+
+/** What is below the pointer, in words beside it. */
+export class Tip {
+    constructor() {
+        // Who does not point reads the same in the read-out.
+        this.element = h('div.tip', { 'aria-hidden': 'true', hidden: true });
+    }
+
+    /** @param {number} x @param {number} y in CSS pixels of the element around @param {string} text */
+    show(x, y, text) {
+        const { element } = this;
+        element.hidden = text === '';
+        element.textContent = text;
+        const width = element.offsetParent?.clientWidth ?? 0;
+        const left = x + GAP + element.offsetWidth > width ? x - GAP - element.offsetWidth : x + GAP;
+        element.style.setProperty('left', `${Math.max(0, left)}px`);
+        element.style.setProperty('top', `${Math.max(0, y - GAP - element.offsetHeight)}px`);
+    }
+
+    hide() {
+        this.element.hidden = true;
     }
 }
 

@@ -2,10 +2,13 @@
 // ends when a room is left.
 import { address } from './api.js';
 import { control, fields, form } from './controls.js';
+import { h } from './dom.js';
 import { Figure } from './figure.js';
-import { Latest, complaint, section } from './latest.js';
+import { Latest, complaint } from './latest.js';
 import { find } from './listing.js';
+import { embedded } from './place.js';
 import { foot, story } from './story.js';
+import { take } from './take.js';
 
 /** @import { Change, Row } from './controls.js' */
 /** @import { Options } from './figure.js' */
@@ -95,10 +98,20 @@ export class Room {
         return Object.fromEntries(names.map((name) => [name, this.place.get(name)]).filter(([, text]) => text !== ''));
     }
 
-    /** A part with its heading. @param {string} name in the address of a frame @param {string} title
-     * @param {Omit<Parameters<typeof section>[1], 'name' | 'title'>} how @param {...import('./dom.js').Child} children */
-    section(name, title, how, ...children) {
-        return section(this.place, { name, title, ...how }, ...children);
+    /** A part with its heading. In a frame of another page only the part that the address names with fig= is seen, or
+     * the first. @param {string} name in the address of a frame @param {string} title
+     * @param {{head?: Node, lead?: string, first?: boolean, source?: () => import('./take.js').Source | null}} how
+     * `head`: the title as a formula, `source`: what its picture shows can be taken along
+     * @param {...import('./dom.js').Child} children */
+    section(name, title, { head, lead, first = false, source }, ...children) {
+        const hidden = embedded() && this.place.get('fig', first ? name : '') !== name;
+        const named = { 'aria-label': title, hidden, 'data-fig': first ? null : name };
+        return h('section', { class: `part part-${name}`, ...named }, [
+            h('h2', { 'aria-label': head && title }, head ?? title),
+            lead && h('p.lead', lead),
+            children,
+            source && h('div.panels', take(source)),
+        ]);
     }
 
     /** The head of the room. @param {string} title @param {string[]} sentences @param {...string} paths whose papers

@@ -7,20 +7,16 @@ import { brief } from './number.js';
 
 const ARXIV = /arXiv:(\d{4}\.\d{4,5})/g;
 
-/** Links to the papers that resources name as their source, each once. @param {(import('./listing.js').Resource | undefined)[]} resources */
-export function papers(resources) {
-    const found = new Set(resources.flatMap((each) => [...(each?.source ?? '').matchAll(ARXIV)].map(([, id]) => id)));
-    const links = [...found].map((id) =>
-        h('a', { href: `https://arxiv.org/abs/${id}`, rel: 'noreferrer' }, `arXiv:${id}`),
-    );
-    return h('p.papers', [links.flatMap((link, i) => (i === 0 ? ['Papers: ', link] : [', ', link]))]);
-}
-
-/** The head of a room: its title, its sentences side by side, its papers. @param {string} title @param {string[]} sentences
- * @param {(import('./listing.js').Resource | undefined)[]} resources */
+/** The head of a room: its title, its sentences side by side, and the papers that resources name as their source.
+ * @param {string} title @param {string[]} sentences @param {(import('./listing.js').Resource | undefined)[]} resources */
 export function story(title, sentences, resources) {
+    const found = new Set(resources.flatMap((each) => [...(each?.source ?? '').matchAll(ARXIV)].map(([, id]) => id)));
+    const papers = [...found].map((id, i) => [
+        i === 0 ? 'Papers: ' : ', ',
+        h('a', { href: `https://arxiv.org/abs/${id}`, rel: 'noreferrer' }, `arXiv:${id}`),
+    ]);
     const words = sentences.map((sentence) => h('p', sentence));
-    return h('div.story', h('h1', title), h('div.sentences', words), papers(resources));
+    return h('div.story', h('h1', title), h('div.sentences', words), h('p.papers', papers));
 }
 
 /** Words that the server has first to be asked for. @param {Promise<string>} coming */

@@ -1,9 +1,8 @@
 // words.js - a sentence in two orders: what attention sees of it without positions, and with them.
 import { posted } from '../parts/api.js';
 import { h } from '../parts/dom.js';
-import { legend } from '../parts/legend.js';
 import { brief, digits, hex } from '../parts/number.js';
-import { scaleOf } from '../parts/palette.js';
+import { legend, scaleOf } from '../parts/palette.js';
 import { ALONG, ARROWS, drag, keys, pointed } from '../parts/pointers.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
