@@ -34,30 +34,27 @@ class Chunk {
     texels({ down, across, key, paint }) {
         const how = `${down},${across},${key}`;
         if (how === this.drawn) return this.held;
-        const pool = pooled(this.data, this.rows, this.columns, 1 << down, 1 << across);
-        this.held = pool.min === pool.max ? single(pool, paint) : chequered(pool, paint);
+        this.held = texels(pooled(this.data, this.rows, this.columns, 1 << down, 1 << across), paint);
         this.drawn = how;
         return this.held;
     }
 }
 
-/** A pixel for each cell. @param {Pool} pool @param {(value: number) => number} paint @returns {Texels} */
-function single({ rows, columns, min }, paint) {
-    const words = new Uint32Array(rows * columns);
-    for (let i = 0; i < words.length; i++) words[i] = paint(min[i]);
-    return { width: columns, height: rows, words };
-}
-
-/** Two by two pixels for each cell, the least and the greatest across. @param {Pool} pool @param {(value: number) => number} paint @returns {Texels} */
-function chequered({ rows, columns, min, max }, paint) {
-    const width = 2 * columns;
-    const words = new Uint32Array(2 * rows * width);
+/** A pixel for each cell, or two by two: the least and the greatest across.
+ * @param {Pool} pool @param {(value: number) => number} paint @returns {Texels} */
+function texels({ rows, columns, min, max }, paint) {
+    const each = min === max ? 1 : 2;
+    const width = each * columns;
+    const words = new Uint32Array(each * rows * width);
     for (let row = 0, cell = 0; row < rows; row++)
-        for (let at = 2 * row * width, end = at + width; at < end; at += 2, cell++) {
-            words[at] = words[at + width + 1] = paint(min[cell]);
+        for (let column = 0; column < columns; column++, cell++) {
+            const at = each * (row * width + column);
+            words[at] = paint(min[cell]);
+            if (each === 1) continue;
+            words[at + width + 1] = words[at];
             words[at + 1] = words[at + width] = paint(max[cell]);
         }
-    return { width, height: 2 * rows, words };
+    return { width, height: each * rows, words };
 }
 
 /** @param {Numbers} data @param {number} rows @param {number} columns @param {number} high @param {number} wide @returns {Pool} */

@@ -71,15 +71,17 @@ function sinusoidal({ parameters, tensors: all }, look) {
         layout,
         freq_shift: shift,
         scale,
+        amplitude,
     } = /** @type {Record<string, number>} */ (parameters);
     if (shift !== 0 || width % 2 !== 0 || all.size !== 1) return undefined;
+    const times = amplitude === 1 ? [] : [brief(amplitude, 17), '·'];
     return ({ column }, position) => {
         if (position === undefined) return null;
         const { pair, name } = waveAt(column, width, layout);
         const place = scale === 1 ? String(position) : row(position, '·', brief(scale, 17));
         const angle = fraction(place, power(String(base), row(2 * pair, '/', width)));
         const waves = waveOf(look, { head_dim: String(width), rope_theta: String(base) }, pair);
-        return { ...waves, formula: [call(name, angle)] };
+        return { ...waves, formula: [...times, call(name, angle)] };
     };
 }
 

@@ -78,7 +78,7 @@ export class Figure {
 
     /** @param {Record<string, string | null>} changes */
     #choose(changes) {
-        this.#keep(changes, { step: true });
+        this.options.place.set(this.#named(changes), { step: true });
         this.#draw();
     }
 
@@ -92,10 +92,14 @@ export class Figure {
         return this.options.place.get(this.#key(name));
     }
 
-    /** Write own values to the address. @param {Record<string, string | null>} changes @param {{step?: boolean}} [how] */
-    #keep(changes, how) {
-        const named = Object.entries(changes).map(([name, value]) => [this.#key(name), value]);
-        this.options.place.set(Object.fromEntries(named), how);
+    /** Write where one looks to the address. @param {Record<string, string | null>} changes */
+    #keep(changes) {
+        this.options.place.look(this.#named(changes));
+    }
+
+    /** @param {Record<string, string | null>} changes */
+    #named(changes) {
+        return Object.fromEntries(Object.entries(changes).map(([name, value]) => [this.#key(name), value]));
     }
 
     /** Which matrix is large. */

@@ -3,6 +3,8 @@
 /** @typedef {Record<string, string>} Values */
 
 const WRITE_MS = 150;
+// Moves of a cursor or a window that follow each other sooner are one step of the history.
+const REST_MS = 1000;
 
 /** Dispatches "moved" when the state has changed. */
 export const moved = new EventTarget();
@@ -40,6 +42,7 @@ export class Place {
         this.rest = rest;
         /** @private */ this.values = values;
         /** @private */ this.moving = false;
+        /** @private */ this.looked = -REST_MS;
     }
 
     /** @param {string} name @param {string} [fallback] */
@@ -78,6 +81,13 @@ export class Place {
             later(url);
             if (step) flush();
         }
+    }
+
+    /** Write where one looks: a cursor, a window. @param {Record<string, string | null>} changes */
+    look(changes) {
+        const begins = performance.now() - this.looked > REST_MS;
+        this.looked = performance.now();
+        this.set(changes, begins ? { step: true } : {});
     }
 
     /** Take over what Back, Forward or the visitor wrote. @param {Values} values */

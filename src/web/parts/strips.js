@@ -38,7 +38,7 @@ export class Strips {
 
     /** @param {Record<string, string | null>} changes */
     #keep(changes) {
-        this.place.set(changes);
+        this.place.look(changes);
         this.follow();
     }
 

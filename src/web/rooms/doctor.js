@@ -38,6 +38,7 @@ const PREFIX = 'd';
 const SHOWN = ['tensor', 'slice', 'win', 'at'].map((name) => PREFIX + name);
 
 const NOTHING = 'Nothing to judge yet: drop a file, or try one of those above.';
+const OWN_FILE = ' The address of this page holds what is claimed, and not the file.';
 const WORDS = [
     'Drop a file of cosines and sines, of rotated vectors or of biases, and say which model it should belong to.',
     'The server compares every number with the exact one, and names the mistake under which all of them fit.',
@@ -309,7 +310,7 @@ class Doctor extends Room {
         const { file } = this;
         if (file === null) return this.report.replaceChildren(h('p.note', NOTHING));
         const list = [...file.tensors].map(([name, { shape, dtype }]) => `${name} [${shape.join(', ')}] ${dtype}`);
-        this.fileName.textContent = `${file.name}: ${list.join('; ')}`;
+        this.fileName.textContent = `${file.name}: ${list.join('; ')}.${sample ? '' : OWN_FILE}`;
         this.picture.setAttribute('aria-busy', 'true');
         await this.ask.ask(
             [file.name, file.bytes.byteLength, this.#claimed, this.#values()],

@@ -91,6 +91,20 @@ export const cases = {
             assert.equal(await page.inputValue(field), value);
         }
     },
+    'Back returns from a zoom and from a cell': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        await page.focus('canvas.heatmap');
+        for (const key of ['ArrowDown', 'ArrowRight', '+', '+']) await page.keyboard.press(key);
+        const there = await bench.address(page);
+        assert.match(there, /at=1,1/);
+        assert.match(there, /win=/);
+        // However slow the machine is, it is as many steps as keys at most.
+        for (let i = 0; i < 4 && (await bench.address(page)) !== '#/any/sinusoidal?d_model=64'; i++)
+            await page.goBack();
+        assert.equal(await bench.address(page), '#/any/sinusoidal?d_model=64');
+        await page.goForward();
+        assert.match(await bench.address(page), /at=1,[01]/);
+    },
     'a place that is left writes no address any more': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64');
         await page.focus('canvas.heatmap');

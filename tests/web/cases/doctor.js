@@ -96,8 +96,15 @@ export const cases = {
         await page.click('[data-sample="base"]');
         await bench.settled(page);
         const text = await page.textContent('.report');
+        assert.doesNotMatch(await page.textContent('.drop .note'), /address/);
         const other = await bench.page(await bench.address(page));
         assert.equal(await other.textContent('.report'), text);
+        const path = '/v1/sinusoidal?d_model=32&positions=0:50&format=npy';
+        await dropped(bench, other, { path, name: 'pe.npy' });
+        assert.match(
+            await other.textContent('.drop .note'),
+            /^pe\.npy: .* The address of this page .* not the file\.$/,
+        );
     },
     'what cannot be compared is said': async (bench) => {
         const page = await bench.page('#/doctor', { refused: true });

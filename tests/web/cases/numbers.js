@@ -65,6 +65,18 @@ export const cases = {
                 width: 64,
             });
     },
+    'a formula has the amplitude of its table': async (bench) => {
+        const { facts } = await same(bench, {
+            resource: 'sinusoidal',
+            query: 'd_model=64&positions=0:128&amplitude=2.5',
+            row: 5,
+            column: 10,
+            width: 64,
+        });
+        assert.match(facts.formula, /^2\.5·sin/);
+        const angle = 5 / 10000 ** (10 / 64);
+        assert.ok(Math.abs(2.5 * Math.sin(angle) - Number(facts.value)) < 1e-6, facts.formula);
+    },
     'a formula has the attention factor of its table': async (bench) => {
         const { page, facts } = await same(bench, {
             resource: 'rope/table',
