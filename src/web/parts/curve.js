@@ -139,7 +139,9 @@ export class Curve {
         const named = this.series.length > 1 && width >= ENDS.from * size;
         const longest = Math.max(0, ...this.series.map(({ name }) => name.length));
         const right = width - (MARGIN.right + (named ? ENDS.gap + ENDS.letter * longest : 0)) * size;
-        const [left, floor] = [MARGIN.left * size, height - MARGIN.bottom * size];
+        // The names of both axes stand in one line where it is long enough.
+        const apart = (xName.length + yName.length + 6) * ENDS.letter * size > width ? ENDS.line : 0;
+        const [left, floor] = [MARGIN.left * size, height - (MARGIN.bottom + apart) * size];
         const xs = this.series.map(({ x, y }) => x ?? [0, Math.max(1, y.length - 1)]);
         const [logX, logY] = [xLog === true, yLog === true];
         const ys = this.series.map(({ y }) => y);

@@ -192,7 +192,7 @@ class Biases extends Room {
             const told = digits(slope, 'float32');
             const onclick = () => this.set({ slice: head, at: null });
             return h('li', [
-                h('button', { type: 'button', 'aria-label': `Show head ${head}, slope ${told}`, onclick }, [
+                h('button', { type: 'button', title: `Show head ${head}`, onclick }, [
                     h('span.head', `head ${head}`),
                     h('span.track', length),
                     h('span.slope', told),

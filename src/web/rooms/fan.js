@@ -28,6 +28,7 @@ export class Fan {
         /** @private @type {Waves} */ this.waves = { x: [], rows: [] };
         /** @private @type {Stretch} */ this.stretch = { from: 0, to: 1 };
         /** @private */ this.mark = NaN;
+        /** Where the waves begin, in CSS pixels. @private */ this.left = LEFT;
         this.picture = svg('svg.fan');
         /** @private */ this.table = seriesTable('The fan, by position', () => {
             const { x, rows } = this.waves;
@@ -77,8 +78,8 @@ export class Fan {
     #listen() {
         const { picture } = this;
         const share = /** @param {PointerEvent} event */ (event) =>
-            (event.clientX - picture.getBoundingClientRect().left - LEFT * unit()) /
-            Math.max(1, picture.clientWidth - LEFT * unit() - RIGHT);
+            (event.clientX - picture.getBoundingClientRect().left - this.left) /
+            Math.max(1, picture.clientWidth - this.left - RIGHT);
         const length = () => this.stretch.to - this.stretch.from;
         let held = 0;
         const ends = { 'aria-label': 'Last position of the fan', 'aria-valuemin': LEAST, 'aria-valuemax': MOST };
@@ -101,7 +102,10 @@ export class Fan {
         const { rows } = this.waves;
         if (width === 0 || rows.length === 0) return;
         const size = unit();
-        const left = LEFT * size;
+        // Wavelengths stand where the waves have as much room as they.
+        const wide = width >= 2 * LEFT * size;
+        const left = (wide ? LEFT : LEFT / 2) * size;
+        this.left = left;
         const height = rows.length * ROW + FOOT * size;
         const { from, to } = this.stretch;
         const x = scale([from, to], [0, width - left - RIGHT]);
@@ -110,11 +114,14 @@ export class Fan {
         const inner = { x: left, y: 0, width: width - left - RIGHT, height: rows.length * ROW };
         this.picture.replaceChildren(
             ...rows.map(({ pair, wavelength }, i) =>
-                svg('text', { x: 0, y: (i + 0.5) * ROW, dy: '0.35em' }, `pair ${pair} · ${brief(wavelength)}`),
+                svg('text', { x: 0, y: (i + 0.5) * ROW, dy: '0.35em' }, [
+                    `pair ${pair}`,
+                    wide && ` · ${brief(wavelength)}`,
+                ]),
             ),
             svg('svg', inner, [rows.map((row, i) => this.#wave(row, i, x)), this.#cursor(x, inner.height)]),
             svg('g', { transform: `translate(${left} 0)` }, [
-                below(x, x.ticks(Math.max(2, inner.width / (100 * size))), [0, inner.width, inner.height], 'position'),
+                below(x, x.ticks(Math.max(1, inner.width / (100 * size))), [0, inner.width, inner.height], 'position'),
             ]),
         );
     }

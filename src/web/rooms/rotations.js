@@ -163,8 +163,8 @@ function clocks(choose) {
             list.append(h('button.clock', { type: 'button', onclick: () => choose(pair) }));
         [...list.children].forEach((button, pair) => {
             const at = channels(pair, q.length, pairing).join(' and ');
-            const name = `pair ${pair}, channels ${at}, share ${digits(shares[pair], 'float64')}`;
-            attribute(button, { 'aria-pressed': pair === chosen, 'aria-label': name });
+            const title = `channels ${at}, share ${digits(shares[pair], 'float64')}`;
+            attribute(button, { 'aria-pressed': pair === chosen, title });
             button.replaceChildren(
                 h('span.name', `pair ${pair}`),
                 face(seen, pair, scale, limit),
