@@ -143,17 +143,15 @@ static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list,
     add_size(shapes, HEAD_DIM, doubled || has_layout(shapes, "hf") ? r->width : 2 * r->width);
 }
 
-static void read_pairs(pe_claim_shapes *shapes, const pe_tensor_rows *r, const char *layout,
-                       const char *reason)
-{
-    add_choice(shapes, CACHE_LAYOUT, layout, reason);
-    add_size(shapes, HEAD_DIM, r->width);
-}
-
-/* What layouts of one tensor call it. */
+/* Layouts of one tensor: what they call it, and why it is one. */
 static const struct {
-    const char *layout, *name;
-} fused[] = {{"vllm", "cos_sin"}, {"meta", "freqs_cis"}, {"trtllm", "rotary_cos_sin"}};
+    pe_claim_family family;
+    const char *layout, *name, *reason;
+} fused[] = {
+    {PE_FAMILY_FUSED, "vllm", "cos_sin", "cosines then sines in a row"},
+    {PE_FAMILY_COMPLEX, "meta", "freqs_cis", "a cosine and a sine as a complex number"},
+    {PE_FAMILY_FLAT, "trtllm", "rotary_cos_sin", "one row of all"},
+};
 
 /* A tensor without a name, or called as nothing is here: the layout that was given, or its numbers
  * tell what it is. */
@@ -207,12 +205,11 @@ static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const p
         add_size(shapes, POSITIONS, r->width);
         return;
     }
-    if (family == PE_FAMILY_FUSED)
-        read_pairs(shapes, r, "vllm", "cosines then sines in a row");
-    if (family == PE_FAMILY_COMPLEX)
-        read_pairs(shapes, r, "meta", "a cosine and a sine as a complex number");
-    if (family == PE_FAMILY_FLAT)
-        add_choice(shapes, CACHE_LAYOUT, "trtllm", "one row of all");
+    for (size_t f = 0; f < PE_LEN(fused); f++)
+        if (family == fused[f].family)
+            add_choice(shapes, CACHE_LAYOUT, fused[f].layout, fused[f].reason);
+    if (family == PE_FAMILY_FUSED || family == PE_FAMILY_COMPLEX)
+        add_size(shapes, HEAD_DIM, r->width);
     if (family == PE_FAMILY_TABLE || family == PE_FAMILY_ANGLES)
         read_doubled(shapes, list, r);
     if (family == PE_FAMILY_FLAT && shapes->head_dim > 0)
@@ -242,19 +239,12 @@ static double length_misses(const pe_stored *in, const pe_stored *out, bool halv
     const size_t d = in->shape.dim[in->shape.ndim - 1], n = in->elements / d;
     const size_t looks = n < VECTORS ? n : VECTORS;
     double misses = 0;
-    for (size_t k = 0; k < looks; k++)
-        for (size_t i = 0; i < d / 2; i++) {
-            const size_t vector = k * n / looks * d;
-            const size_t a = vector + (halves ? i : 2 * i), b = halves ? a + d / 2 : a + 1;
-            misses += fabs(length_of(out, a, b) - scale * length_of(in, a, b));
-        }
+    for (size_t k = 0; k < looks * (d / 2); k++) {
+        const size_t vector = k / (d / 2) * n / looks * d, i = k % (d / 2);
+        const size_t a = vector + (halves ? i : 2 * i), b = halves ? a + d / 2 : a + 1;
+        misses += fabs(length_of(out, a, b) - scale * length_of(in, a, b));
+    }
     return misses;
-}
-
-static bool can_be_read(const pe_stored *tensor)
-{
-    return tensor->shape.ndim >= 2 && tensor->shape.dim[tensor->shape.ndim - 1] % 2 == 0 &&
-           tensor->elements > 0 && tensor->there == 0;
 }
 
 /* A rotation keeps the lengths of its pairs, up to one factor for all: that of the first vectors'
@@ -263,8 +253,9 @@ static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
 {
     const pe_stored *in = &list->tensor[0], *out = &list->tensor[1];
     if (list->n != 2 || was_given(shapes, PAIRING) || was_given(shapes, ROTARY) ||
-        memcmp(&in->shape, &out->shape, sizeof in->shape) != 0 || !can_be_read(in) ||
-        !can_be_read(out))
+        memcmp(&in->shape, &out->shape, sizeof in->shape) != 0 || in->elements == 0 ||
+        in->shape.ndim < 2 || in->shape.dim[in->shape.ndim - 1] % 2 != 0 || in->there != 0 ||
+        out->there != 0)
         return;
     const double all = length_misses(out, in, false, 0), turned = length_misses(in, out, false, 0);
     const double halves = length_misses(in, out, true, turned / all);
