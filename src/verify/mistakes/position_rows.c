@@ -10,13 +10,13 @@
 #define NEAR(X, Y) "abs(" X " - (" Y ")) <= 0.03 + 1e-6*abs(" Y ")"
 #define WHOLE(X)   NEAR(X, "rint(" X ")")
 /* The first item that is not as claimed, the last one, and how many there are. */
-#define MOVED "(" NEAR("y", "x") " ? 0 : 1)"
+#define MOVED "(abs(y - x) <= 0.03 + 1e-6*abs(x) ? 0 : 1)"
 #define OTHER "first(" MOVED ")"
 #define FINAL "most(" MOVED " ? i : 0)"
 /* The first item that is less than the one before; how many are as the first one; the first that is as
  * the one before. */
 #define DROP   "first(y < y[i - 1] - 0.03)"
-#define EQUAL  "first(" NEAR("y", "y[0]") " ? 0 : 1)"
+#define EQUAL  "first(abs(y - y[0]) <= 0.03 + 1e-6*abs(y[0]) ? 0 : 1)"
 #define REPEAT "first(" NEAR("y", "y[i - 1]") ")"
 #define KNOWN  "first(finite(y))"
 /* The first item that is far before its claim, in an integer of few bits that wraps; how far. */

@@ -307,7 +307,7 @@ pe_sequence pe_ladder_of_reading(const pe_reading *r)
  * which way pairs turn, and elements tell. */
 static bool is_wild(const pe_sequence *s, double w)
 {
-    return s->held && fabs(w) * s->span > 0x1p10;
+    return s->held != 0 && fabs(w) * s->span > 0x1p10;
 }
 
 /* Pairs that are as the mistake makes them. */
@@ -339,7 +339,7 @@ static bool follows(pe_sequence *s)
     if (s->span == 0)
         return n.good + (of->but_one && s->n > 8) >= s->n && n.telling > 0;
     const bool wild = n.wild * 4 > s->n;
-    const bool faint = s->faint || (s->held && (of->subtle || of->faint));
+    const bool faint = s->faint || (s->held != 0 && (of->subtle || of->faint));
     const size_t least = faint || wild ? 0 : of->may_be_one ? 1 : 2;
     n.good = wild && n.back > n.good ? n.back : n.good;
     s->unseen = wild && n.good < 2;

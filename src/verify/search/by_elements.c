@@ -288,7 +288,7 @@ void pe_by_elements_try(pe_search *s, pe_guess *guess)
         !pe_attempts_did(s, pe_beside_make(&of, &b, &made, s->why)) || !made)
         return;
     s->work += 4 * b.all.n;
-    unsigned char *is = malloc(b.all.n);
+    unsigned char *is = calloc(b.all.n, sizeof *is);
     if (is == NULL)
         pe_attempts_did(s, pe_fail_memory(s->why));
     else

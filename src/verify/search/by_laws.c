@@ -93,9 +93,9 @@ static bool find_others(const pe_sequence *l, pe_guess *guess)
     }
     if (n < 2 || known * 4 < 3 * l->n || !(low >= 0 && high > 0.01))
         return false;
-    const pe_fault *of = high - low < 0.01 * high                         ? &band
-                         : pe_sequence_is_scaled(l) && !l->scaling.listed ? &bands
-                                                                          : &others;
+    const pe_fault *of = high - low < 0.01 * high                             ? &band
+                         : pe_sequence_is_scaled(l) && l->scaling.listed == 0 ? &bands
+                                                                              : &others;
     pe_guess_say(guess, of, pe_fault_remedy(of));
     pe_buffer_str(&guess->rule, "frequencies are others: ");
     if (n <= last - first)
@@ -107,7 +107,7 @@ static bool find_others(const pe_sequence *l, pe_guess *guess)
         pe_buffer_str(&guess->rule, "at most ");
     pe_buffer_format(&guess->rule, "%.4g times as fast as claimed", high);
     if (pe_sequence_is_scaled(l))
-        pe_buffer_str(&guess->rule, l->scaling.listed
+        pe_buffer_str(&guess->rule, l->scaling.listed != 0
                                         ? "; the order of the factors (long_factor, "
                                           "short_factor) may be another one"
                                         : "; the ramp or the bands of the scaling may have "
