@@ -36,11 +36,68 @@ static size_t axes_of(const pe_numbers *of)
     return shape_of(of)->ndim;
 }
 
-static pe_status measure(pe_sequence *p, pe_problem *why PE_UNUSED)
+/* Of more slices nobody looks where each stands. */
+#define SLICES_MAX 1024
+
+static pe_status measure(pe_sequence *p, pe_problem *why)
 {
     const size_t n = shape_of(p->of)->dim[p->variant];
     p->n = n < 2 ? 0 : n;
-    return PE_OK;
+    if (p->n == 0 || p->n > SLICES_MAX || p->of->view->n_tensors > 1)
+        return PE_OK;
+    p->owned = calloc(2 * n, sizeof(double));
+    return p->owned != NULL ? PE_OK : pe_fail_memory(why);
+}
+
+/* How many elements a slice has behind the axis. */
+static size_t inner_of(const pe_sequence *p, const pe_shape *shape)
+{
+    size_t inner = 1;
+    for (size_t d = p->variant + 1; d < shape->ndim; d++)
+        inner *= shape->dim[d];
+    return inner;
+}
+
+/* Does slice j of the claim stand at place i of the upload? */
+static bool is_slice(const pe_sequence *p, size_t i, size_t j)
+{
+    const size_t inner = inner_of(p, shape_of(p->of));
+    for (size_t first = 0; first < p->of->elements; first += p->n * inner)
+        for (size_t e = first; e < first + inner; e++)
+            if (!pe_numbers_is_near(p->of, p->of->got[e + i * inner],
+                                    p->of->claimed[e + j * inner]))
+                return false;
+    return true;
+}
+
+/* Slices in another order, each one somewhere. */
+static bool solve_order(pe_sequence *p)
+{
+    enum { SHOWN = 6 };
+    size_t moved = 0;
+    double *from = p->owned, *taken;
+    if (from == NULL || p->of->lookup != NULL || p->of->elements / p->n < 4)
+        return false;
+    taken = from + p->n;
+    for (size_t i = 0; i < p->n; i++) {
+        size_t j = 0;
+        while (j < p->n && (taken[j] != 0 || !is_slice(p, i, j)))
+            j++;
+        pe_numbers_spend(p->of, j + p->of->elements / p->n);
+        if (j == p->n)
+            return false;
+        taken[j] = 1;
+        from[i] = (double)j;
+        if (j != i && moved++ < SHOWN)
+            pe_slip_say(p, "%s%zu has those of %zu", moved > 1 ? ", " : ": ", i, j);
+    }
+    p->a = (double)p->variant;
+    return moved > 0;
+}
+
+static double place_found(const pe_sequence *p, size_t i)
+{
+    return ((const double *)p->owned)[i];
 }
 
 /* Rows say at which place of the claim stands what is at place i. */
@@ -49,9 +106,7 @@ static double at(const pe_sequence *p, size_t e, double claimed, double *error P
     const pe_upload_view *view = p->of->view;
     const size_t u = pe_upload_view_tensor(view, e), first = view->tensor_at[u];
     const pe_shape *shape = &view->claim->uploads[u].array.shape;
-    size_t inner = 1;
-    for (size_t d = p->variant + 1; d < shape->ndim; d++)
-        inner *= shape->dim[d];
+    const size_t inner = inner_of(p, shape);
     if (p->variant >= shape->ndim || shape->dim[p->variant] != p->n)
         return claimed;
     const size_t within = e - first, i = within / inner % p->n;
@@ -214,5 +269,6 @@ static const pe_slip rows[] = {
         axes_exchanged, PAIRS, EVEN, .op = "(i + n/2) % n",
         .fault.rule =
             "the halves of the pairs are exchanged: each axis has the coordinates of the other"),
+    PE_SLIP(places_other, &pe_slip_places, .solve = solve_order, .make = place_found),
 };
 const pe_slips pe_mistakes_of_places = {rows, PE_LEN(rows)};

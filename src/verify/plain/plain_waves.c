@@ -172,23 +172,35 @@ static void find_waves(const pe_sequence *p, const double *numbers, size_t row, 
     out[t->cosine_first ? SINE : COSINE] = block[t->interleaved ? 2 * at + 1 : at + half];
 }
 
-double pe_waves_angle(const pe_sequence *p, const double *numbers, size_t row, size_t pair)
+/* *turns: an angle that was sent as such, with its whole turns. */
+static double angle_of(const pe_sequence *p, const double *numbers, size_t row, size_t pair,
+                       bool *turns)
 {
     const pe_waves *t = p->state;
     double is[] = {nan(""), nan(""), nan("")};
+    *turns = false;
     if (t->of == PE_PAIRS_OF_AXES)
         return numbers[row * t->pairs + pair];
     find_waves(p, numbers, row, pair, is);
-    return !isnan(is[ANGLE])   ? is[ANGLE]
+    *turns = !isnan(is[ANGLE]);
+    return *turns              ? is[ANGLE]
            : isnan(is[COSINE]) ? asin(is[SINE])
            : isnan(is[SINE])   ? acos(is[COSINE])
                                : atan2(is[SINE], is[COSINE]);
 }
 
+double pe_waves_angle(const pe_sequence *p, const double *numbers, size_t row, size_t pair)
+{
+    bool turns;
+    return angle_of(p, numbers, row, pair, &turns);
+}
+
 double pe_waves_turn(const pe_sequence *p, const double *numbers, size_t row, size_t pair)
 {
-    return remainder(pe_waves_angle(p, numbers, row, pair) - pe_waves_angle(p, numbers, 0, pair),
-                     TURN);
+    bool turns;
+    const double angle =
+        angle_of(p, numbers, row, pair, &turns) - angle_of(p, numbers, 0, pair, &turns);
+    return turns ? angle : remainder(angle, TURN);
 }
 
 bool pe_waves_follow(const pe_sequence *p, size_t pair, size_t axis, double w)

@@ -145,6 +145,11 @@ static bool say_lines(pe_sequence *p)
 #define EXCHANGED                                                                                  \
     .op = AXIS " == a ? x[b*rows + " ROW "] : " AXIS " == b ? x[a*rows + " ROW "] : x",            \
     .fault.rule = "axes {a} and {b} are exchanged"
+/* Within the image that holds the first item that moved. */
+#define EXCHANGED_WITHIN                                                                           \
+    .op = "run[" ROW "] != run[" MOVED " % rows] ? x : " AXIS " == a ? x[b*rows + " ROW            \
+          "] : " AXIS " == b ? x[a*rows + " ROW "] : x",                                           \
+    .fault.rule = "axes {a} and {b} of an image are exchanged"
 #define FOR_ANOTHER                                                                                \
     .op = AXIS " == a ? x[b*rows + " ROW "] : x",                                                  \
     .fault.rule = "axis {a} has the positions of axis {b}"
@@ -212,6 +217,8 @@ static const pe_slip rows[] = {
     TOKENS(mrope_axis_shifted, SHARED, .a = "floor(" MOVED "/rows)",
            .b = "y[" MOVED "] - x[" MOVED "]", .op = AXIS " == a ? x + b : x",
            .fault.rule = "axis {a} has an offset of {b}"),
+    TOKENS(mrope_image_axes, SHARED, ANOTHER("1"), EXCHANGED_WITHIN),
+    TOKENS(mrope_image_axes, SHARED, ANOTHER("2"), EXCHANGED_WITHIN),
     TOKENS(mrope_image_place, SPREAD("-"),
            .fault.rule = "patches of the image are stuck at its start"),
     TOKENS(mrope_image_stride, SPREAD("+"),
@@ -231,6 +238,9 @@ static const pe_slip rows[] = {
            .fault.rule = "the image, and what is behind it, is shifted by {a}"),
     TOKENS(mrope_text_after, FROM_ON, .where = "image[b] == 0 && run[b] > 0",
            .fault.rule = "text after the image is shifted by {a}: rows {b} and later"),
+    TOKENS(axis_positions_in_part, .a = "y[" MOVED "] - x[" MOVED "]",
+           .b = "most(y != x ? " ROW " : none)", .op = ROW " > b ? x : x + a",
+           .fault.rule = "tokens up to row {b} are shifted by {a} on each axis"),
     TOKENS(axis_positions_in_part, OWN, FROM_ON,
            .fault.rule = "tokens from {b} on are shifted by {a} on each axis"),
     TOKENS(axis_positions, .solve = say_lines, .fault.if_alone = true,
