@@ -143,9 +143,10 @@ void pe_letters_draw(pe_canvas *canvas, const pe_caption *caption)
         for (const short *at = by.glyph->contour; *at != 0; at += 1 + 2 * (size_t)*at)
             for (short i = 0; i < *at && n < POINTS; i++)
                 add_point(&by, n++, place(&by, at + 1 + 2 * i));
-        for (double y = floor(by.least.y); y < by.most.y; y++) {
+        const double top = floor(by.least.y);
+        for (size_t row = 0; top + (double)row < by.most.y; row++) {
             pe_yield_spend(WIDEST);
-            draw_row(&by, canvas, y);
+            draw_row(&by, canvas, top + (double)row);
         }
         *(caption->upwards ? &by.at.y : &by.at.x) +=
             (caption->upwards ? -1 : 1) * by.glyph->width * caption->size / UNIT;

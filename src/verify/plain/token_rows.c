@@ -112,13 +112,18 @@ static bool say_lines(pe_sequence *p)
         const double times = (pe_waves_seen(p, high) - y) / (p->claimed[(size_t)high] - x);
         if (times < 0)
             return false; /* a turn the other way is another mistake */
-        if (times == 0)
+        const bool scaled = isfinite(times) && times != 1;
+        const double moved = y - (scaled ? times * x : x);
+        if (times == 0) {
             pe_slip_say(p, "; axis %zu is %.7g everywhere: constant", a, y);
-        else if (isfinite(times) && times != 1)
-            pe_slip_say(p, "; axis %zu was multiplied by %.7g, then shifted by %.7g", a, times,
-                        y - times * x);
-        else if (y != x)
-            pe_slip_say(p, "; axis %zu is shifted by %.7g", a, y - x);
+            continue;
+        }
+        if (scaled)
+            pe_slip_say(p, "; axis %zu was multiplied by %.7g", a, times);
+        if (moved != 0 && scaled)
+            pe_slip_say(p, ", then shifted by %.7g", moved);
+        else if (moved != 0)
+            pe_slip_say(p, "; axis %zu is shifted by %.7g", a, moved);
     }
     return true;
 }
@@ -211,7 +216,8 @@ static const pe_slip rows[] = {
     TOKENS(mrope_one_axis, SHARED, ANOTHER("2"), FOR_ANOTHER),
     TOKENS(axes_shifted, OWN, SHIFTED),
     TOKENS(mrope_positions_shifted, SHARED, SHIFTED),
-    TOKENS(axes_scaled, OWN, .a = "y[" FAR "]/x[" FAR "]", .op = "a*x",
+    TOKENS(axes_scaled, .a = "y[" FAR "]/x[" FAR "]", .op = "a*x",
+           .where = "2*sum(abs(y - a*x) < 0.03) > n",
            .fault.rule = "positions were interpolated (linear scaling): each axis was multiplied "
                          "by {a}"),
     TOKENS(mrope_axis_shifted, SHARED, .a = "floor(" MOVED "/rows)",
