@@ -67,13 +67,10 @@ typedef struct pe_reading_source {
     bool exchanged;      /* vectors were turned by one for the other */
     bool lone, cosines;  /* cosines were sent, or sines, and not both */
     double amplitude;    /* as measured */
-    double roundoff;     /* pe_reading_roundoff */
+    double roundoff;     /* of elements; of lone ones that of a phase where it turns back */
     size_t *row,
         rows; /* [rows] of one block with order: those that are not the row before once more */
 } pe_reading_source;
-
-/** Of elements; of lone waves that of a phase where it turns back. */
-double pe_reading_roundoff(const pe_upload_view *view);
 
 /** Pairs of an upload where a guess puts them, before what is measured of them. */
 pe_reading_source pe_reading_source_of(const pe_upload_view *view, const pe_guess *guess,

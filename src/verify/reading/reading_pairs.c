@@ -9,20 +9,16 @@
 #include "verify/mistakes/sequence.h"
 #include "verify/upload/grain.h"
 
-double pe_reading_roundoff(const pe_upload_view *view)
-{
-    const double roundoff = pe_upload_view_roundoff(view);
-    return view->unsent_n > 0 ? sqrt(2 * roundoff) : roundoff;
-}
-
 pe_reading_source pe_reading_source_of(const pe_upload_view *view, const pe_guess *guess,
                                        const pe_geometry *at)
 {
+    const bool lone = view->unsent_n > 0;
+    const double roundoff = pe_upload_view_roundoff(view);
     return (pe_reading_source){.view = view,
                                .at = *at,
                                .pairs = at->cos_n < at->sin_n ? at->cos_n : at->sin_n,
-                               .roundoff = pe_reading_roundoff(view),
-                               .lone = view->unsent_n > 0,
+                               .roundoff = lone ? sqrt(2 * roundoff) : roundoff,
+                               .lone = lone,
                                .cosines = pe_upload_view_is_sent(view, at->cos_at),
                                .cosine = pe_guess_cosine_sign(guess),
                                .sine = pe_guess_sine_sign(guess),

@@ -24,9 +24,8 @@ typedef struct fit {
     size_t value; /* of the guess's values */
     size_t n, place[SAMPLE];
     double got[SAMPLE], slack[SAMPLE];
-    size_t
-        pairs; /* whose frequencies were measured: from row to row, and in all, by so many positions */
-    double step, span;
+    double step,
+        span;        /* positions by which frequencies were measured, from row to row and in all */
     size_t findings; /* before it was looked for */
 } fit;
 
@@ -62,15 +61,14 @@ static pe_status sample_pairs(const fit *f, pe_guess *guess, double *out, bool *
                               pe_problem *why)
 {
     pe_expect expect;
-    const pe_geometry *g = &expect.geometry;
     const pe_comparison of = {f->search->view, guess, &f->search->work};
     pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     status = pe_expect_probe(&expect, why);
-    *made = status == PE_OK && f->pairs == (g->cos_n < g->sin_n ? g->cos_n : g->sin_n);
-    for (size_t e = 0; e < f->n && *made; e++)
+    for (size_t e = 0; e < f->n && status == PE_OK; e++)
         out[e] = expect.frequency[f->place[e]];
+    *made = status == PE_OK;
     pe_expect_free(&expect);
     return status;
 }
@@ -148,23 +146,49 @@ static bool make_sample(fit *f, double x, double *out)
 
 /* ---- what the upload has ---- */
 
-/* The frequencies of a reading. False: they are not known. */
-static bool take_frequencies(fit *f, const pe_reading *r)
+/* A frequency that was measured from row to row, by the phases of ever farther tokens: those of which
+ * it tells the whole turns. */
+static void refine(const pe_reading_source *s, const pe_expect *expect, size_t i, double *w,
+                   double *error)
 {
-    const double roundoff = pe_reading_roundoff(f->search->view);
-    if (r->tokens < 2 || pe_reading_turning(r) <= 0.75)
+    const size_t tokens = s->view->tokens;
+    for (double far = 0; far < HUGE_VAL;) {
+        size_t best = tokens;
+        for (size_t t = 0; t < tokens; t++) {
+            const double p = fabs(pe_upload_view_position(s->view, &expect->positions, t));
+            if (p > far && p * *error < 1 &&
+                (best == tokens ||
+                 p > fabs(pe_upload_view_position(s->view, &expect->positions, best))))
+                best = t;
+        }
+        if (best == tokens)
+            return;
+        const double p = pe_upload_view_position(s->view, &expect->positions, best);
+        far = fabs(p);
+        *w += pe_reading_off(s, pe_reading_phase(s, best, i), *w * p) / p;
+        *error = (4 * s->roundoff + 0x1p-21) / far + 0x1p-22 * fabs(*w);
+    }
+}
+
+/* Frequencies that the upload has where the guess puts its pairs. False: they were not measured. */
+static bool take_frequencies(fit *f, const pe_reading *r, const pe_expect *expect)
+{
+    pe_reading_source s = pe_reading_source_of(f->search->view, f->of, &expect->geometry);
+    s.amplitude = r->amplitude;
+    if (r->tokens < 2 || r->pairs != s.pairs || pe_reading_turning(r) <= 0.75)
         return false;
-    f->pairs = r->pairs;
     f->span = pe_reading_span(r);
     f->step = fabs(r->step);
     const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
     for (size_t i = 0; i < r->pairs; i += r->pairs / SAMPLE + 1) {
-        const double w = fabs(r->turned[i]);
+        double w = fabs(r->turned[i]);
+        double error = (8 * s.roundoff + 0x1p-19 + 0x1p-20 * far * w) / f->span;
         if (!isfinite(w))
             continue;
+        refine(&s, expect, i, &w, &error);
         f->place[f->n] = i;
         f->got[f->n] = w;
-        f->slack[f->n++] = 2 * (8 * roundoff + 0x1p-19 + 0x1p-20 * far * w) / f->span;
+        f->slack[f->n++] = 2 * error;
     }
     return f->n > 0;
 }
@@ -172,20 +196,30 @@ static bool take_frequencies(fit *f, const pe_reading *r)
 /* A small upload is measured anew: in other layouts it has other frequencies. */
 #define SMALL 1024
 
+/* False: they are not known. */
 static bool read_frequencies(fit *f)
 {
-    bool known;
     pe_guess guess;
-    pe_reading own;
+    pe_expect expect;
+    pe_reading own = {0};
     pe_search *s = f->search;
     const pe_comparison of = {s->view, &guess, &s->work};
-    const pe_reading_least any = {0};
-    if (s->view->elements > SMALL)
-        return s->measured != NULL && take_frequencies(f, &s->measured->reading);
+    const pe_reading *r = s->measured != NULL ? &s->measured->reading : &own;
+    bool known = true;
     if (!pe_attempts_did(s, pe_guess_copy(f->of, &guess, s->why)))
         return false;
-    known = pe_attempts_did(s, pe_reading_make(&of, &any, &own, &known, s->why)) &&
-            take_frequencies(f, &own);
+    if (s->view->elements <= SMALL) {
+        const pe_reading_least any = {0};
+        known = pe_attempts_did(s, pe_reading_make(&of, &any, &own, &known, s->why));
+        r = &own;
+    }
+    if (known && pe_attempts_did(s, pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, s->why)) &&
+        expect.fits) {
+        known = take_frequencies(f, r, &expect);
+        pe_expect_free(&expect);
+    } else {
+        known = false;
+    }
     pe_reading_free(&own);
     pe_guess_free(&guess);
     return known;
