@@ -234,7 +234,7 @@ static const pe_slip rows[] = {
            .op = IMAGE " && " AXIS " == 0 ? x + (a - 1)*x[" START "] : x",
            .fault.rule = "the start of the image was multiplied by {a} on the axis of time, as by "
                          "tokens_per_second"),
-    TOKENS(mrope_image_time, .a = "y[first(" IMAGE ")] - x[first(" IMAGE ")]",
+    TOKENS(mrope_image_time, .a = "y[" MOVED "] - x[" MOVED "]",
            .op = IMAGE " && " AXIS " == 0 ? x + y[" START "] - x[" START "] : x",
            .fault.rule = "time of the image is shifted by {a}"),
     TOKENS(mrope_image_start, .a = "y[" MOVED "] - x[" MOVED "]",
