@@ -137,8 +137,8 @@ void pe_letters_draw(pe_canvas *canvas, const pe_caption *caption)
         if (goes_on((unsigned char)*c))
             continue;
         by.glyph = glyph_of(c, caption->strong);
-        by.least = (pe_point){INFINITY, INFINITY};
-        by.most = (pe_point){-INFINITY, -INFINITY};
+        by.least = (pe_point){HUGE_VAL, HUGE_VAL};
+        by.most = (pe_point){-HUGE_VAL, -HUGE_VAL};
         size_t n = 0;
         for (const short *at = by.glyph->contour; *at != 0; at += 1 + 2 * (size_t)*at)
             for (short i = 0; i < *at && n < POINTS; i++)
