@@ -87,7 +87,7 @@ static const pe_attempt of_pairs[] = {
     {.try = pe_attempts_try, .applies = was_permuted},
     {.try = pe_attempts_singles},
     {.try = pe_by_elements_try, .applies = is_coarse},
-    {.try = pe_parts_try, .applies = pe_strays_are_many},
+    {.try = pe_parts_try, .applies = pe_mismatches_are_many},
     {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},
     {.try = pe_axes_try},
     {.try = pe_by_elements_try, .applies = is_unread},
@@ -110,7 +110,7 @@ static bool has_none(const pe_search *s)
 /* So few, that no two mistakes at once are looked for. */
 static bool has_few_strays(const pe_search *s)
 {
-    return has_width(s) && !pe_strays_are_many(s);
+    return has_width(s) && !pe_mismatches_are_many(s);
 }
 
 /* A value that makes the claim as wide, and what else is mistaken. */
@@ -133,26 +133,26 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_attempts_values, .applies = has_none},
     {.try = explain_values, .applies = has_other_width},
     {.try = pe_explain_try, .applies = has_none, .even_found = true},
-    {.try = pe_strays_try, .applies = has_few_strays},
+    {.try = pe_mismatches_try, .applies = has_few_strays},
     {.try = pe_explain_numbers},
     {.try = pe_explain_two},
     {.try = pe_explain_values},
     {.try = pe_explain_fitted},
     {.try = pe_parts_try},
     {.try = pe_attempts_pairs},
-    {.try = pe_strays_try, .applies = has_width, .even_spent = true},
+    {.try = pe_mismatches_try, .applies = has_width, .even_spent = true},
     {0},
 };
 
 static const pe_attempt of_no_numbers[] = {
-    {.try = pe_strays_try, .applies = has_width, .even_spent = true},
+    {.try = pe_mismatches_try, .applies = has_width, .even_spent = true},
     {0},
 };
 
 static const pe_attempt *attempts_of(const pe_search *s)
 {
-    const pe_strays *strays = &s->report->strays;
-    if (strays->elements > 0 && strays->not_finite == strays->elements)
+    const pe_mismatches *mismatches = &s->report->mismatches;
+    if (mismatches->elements > 0 && mismatches->not_finite == mismatches->elements)
         return of_no_numbers;
     return s->view->layout != NULL ? of_pairs : of_plain_numbers;
 }
@@ -192,9 +192,9 @@ static void compare_and_diagnose(pe_search *s, pe_upload_view *whole)
     const pe_comparison claim = {s->view, &s->claim, &work};
     if (!whole->width_differs && !pe_attempts_did(s, compare(&claim, s->report, s->why)))
         return;
-    const bool fits = !whole->width_differs && !pe_totals_are_most(&s->report->strays);
+    const bool fits = !whole->width_differs && !pe_totals_are_most(&s->report->mismatches);
     if (s->report->matches) {
-        pe_blind_find(s);
+        pe_indistinguishable_find(s);
         cut_short(s);
     } else if (s->claim.context->glances && !fits) {
         s->report->complete = false;

@@ -16,7 +16,7 @@
 #include "support/tensors_file.h"
 #include "support/planted.h"
 #include "support/problem.h"
-#include "verify/upload/grain.h"
+#include "verify/upload/narrow_type.h"
 
 static test_server server, narrow; /* narrow: small bounds */
 
@@ -297,30 +297,30 @@ static void binary_tables_take_their_parameters_from_the_query(void **state)
 /* Cosines or sines of patches, 3 by 4, of head_dim 16 and theta 10000; types of frequencies and
  * angles. */
 static void add_patches(pe_buffer *body, const char *name, double (*wave)(double),
-                        const pe_grain *frequencies, const pe_grain *angles)
+                        const pe_narrow_type *frequencies, const pe_narrow_type *angles)
 {
     pe_buffer_format(body, "\"%s\":[", name);
     for (int k = 0; k < 12 * 8; k++) {
         const int patch = k / 8, i = k % 8, at = i < 4 ? patch / 4 : patch % 4;
         double w = pow(10, -(i % 4));
-        w = frequencies != NULL ? pe_grain_round(frequencies, w) : w;
+        w = frequencies != NULL ? pe_narrow_type_round(frequencies, w) : w;
         pe_buffer_format(body, "%s%.9g",
                          k == 0   ? "["
                          : i == 0 ? "],["
                                   : ",",
-                         wave(pe_grain_round(angles, at * w)));
+                         wave(pe_narrow_type_round(angles, at * w)));
     }
     pe_buffer_str(body, "]]");
 }
 
 static void grids_tell_where_a_narrow_type_came_in(void **state)
 {
-    const pe_grain *narrow_type = &pe_grains[PE_GRAIN_BFLOAT16];
+    const pe_narrow_type *narrow_type = &pe_narrow_types[PE_NARROW_BFLOAT16];
     static const char *const sentences[] = {"angles were rounded to bfloat16",
                                             "frequencies and angles were computed in bfloat16"};
     for (size_t both = 0; both < 2; both++) {
         pe_buffer body = {0};
-        const pe_grain *frequencies = both > 0 ? narrow_type : NULL;
+        const pe_narrow_type *frequencies = both > 0 ? narrow_type : NULL;
         pe_buffer_str(&body, "{\"encoding\":\"rope/grid\",\"parameters\":{\"head_dim\":16,"
                              "\"height\":3,\"width\":4},\"table\":{");
         add_patches(&body, "cos", cos, frequencies, narrow_type);

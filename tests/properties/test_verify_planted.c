@@ -543,7 +543,7 @@ static void sound_numbers_of_every_type_are_clean(void **state)
                     pe_report report = ask(&claim, &u, false);
                     if (!report.matches || report.n_findings != 0)
                         fail_case(&random, &claim, &made, false, &report, "sound, but no match");
-                    /* each element once; of pairs other parameters are tried, too (blind.c) */
+                    /* each element once; of pairs other parameters are tried, too (indistinguishable.c) */
                     const bool alone = kind == PLANTED_BIAS || kind == PLANTED_SLOPES;
                     assert_in_range(report.computed, u.n, alone ? u.n : 16 * u.n);
                     assert_string_equal(report.numerics, clean(&claim, &u, true, false, false)
@@ -563,7 +563,7 @@ static bool is_told_alone(const pe_report *report)
     const pe_finding *finding = &report->findings[0];
     return report->n_findings == 0 ||
            (finding->n_faults == 1 && strcmp(finding->faults[0], "corrupted_elements") == 0 &&
-            report->strays.elements <= 4);
+            report->mismatches.elements <= 4);
 }
 
 /* Beside masks. What a rotated channel may be off by depends on the other one of its pair, too. */

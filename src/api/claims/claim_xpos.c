@@ -7,7 +7,7 @@
 #include "api/claims/claim_groups.h"
 #include "api/claims/claim_reader.h"
 #include "verify/upload/geometry.h"
-#include "verify/upload/grain.h"
+#include "verify/upload/narrow_type.h"
 
 enum { COS, SIN, SCALE, TENSORS };
 static const char *const names[TENSORS] = {"cos", "sin", "scale"};
@@ -103,7 +103,7 @@ static pe_status fill(const vectors *v, pe_upload *uploads, double *off, pe_prob
 static pe_status read(const pe_claim *claim, vectors *out, pe_problem *why)
 {
     const pe_array *in = &claim->inputs, *rotated = &claim->uploads[0].array;
-    const pe_grain *grain = pe_grain_of_dtype(in->dtype);
+    const pe_narrow_type *narrow = pe_narrow_type_of_dtype(in->dtype);
     const pe_values *values = &claim->values;
     const size_t axis =
         (size_t)(claim->seq_axis + (claim->seq_axis < 0 ? (int64_t)in->shape.ndim : 0));
@@ -118,8 +118,8 @@ static pe_status read(const pe_claim *claim, vectors *out, pe_problem *why)
                      .width = in->shape.dim[in->shape.ndim - 1],
                      .half = strcmp(pe_geometry_choice_text(values, "pairing"), "half") == 0,
                      .keys = claim->of_keys,
-                     .part = ROUNDINGS * pe_power_of_two(-grain->bits),
-                     .step = ROUNDINGS * pe_power_of_two(grain->least - 1)};
+                     .part = ROUNDINGS * pe_power_of_two(-narrow->bits),
+                     .step = ROUNDINGS * pe_power_of_two(narrow->least - 1)};
     for (size_t d = 0; d < axis; d++)
         out->outer *= in->shape.dim[d];
     for (size_t d = axis + 1; d + 1 < in->shape.ndim; d++)

@@ -140,8 +140,8 @@ static bool is_same_ratio(double a, double b)
 
 bool pe_report_has_heads(const pe_report *report)
 {
-    return report->has_strays && report->has_reading &&
-           report->strays.all_rows > report->reading.tokens;
+    return report->has_mismatches && report->has_reading &&
+           report->mismatches.all_rows > report->reading.tokens;
 }
 
 static void tell_reading(const pe_report *report, pe_buffer *text, pe_buffer *json)
@@ -194,8 +194,8 @@ void pe_report_measured(const pe_report *report, pe_buffer *text, pe_buffer *jso
         pe_json_write_item(json);
         pe_buffer_add(json, report->facts.json.data, report->facts.json.bytes);
     }
-    if (report->has_strays) {
-        const pe_strays *at = &report->strays;
+    if (report->has_mismatches) {
+        const pe_mismatches *at = &report->mismatches;
         pe_json_write_count(json, "bad_elements", at->elements);
         pe_json_write_count(json, "bad_rows", at->rows);
         pe_json_write_count(json, "bad_columns", at->columns);
@@ -234,7 +234,7 @@ const char *pe_report_conclusion(const pe_report *report)
         return report->findings[0].rule;
     if (!report->complete)
         return "no fault tried so far explains the numbers; the search was cut short";
-    if (report->strays.compared <= PE_NUMBERS_TOO_FEW && report->strays.compared > 0)
+    if (report->mismatches.compared <= PE_NUMBERS_TOO_FEW && report->mismatches.compared > 0)
         return "no known fault with a name explains the numbers, which are too few to read another "
                "off them: send more positions or heads";
     return "no known fault, nor any pair of them, explains the numbers";
@@ -312,7 +312,8 @@ static void write_allowed(const pe_allowed *a, pe_buffer *out)
     pe_buffer_free(&text);
 }
 
-void pe_report_blind(const pe_claim *claim, const pe_blind_other *other, pe_buffer *out)
+void pe_report_indistinguishable(const pe_claim *claim, const pe_indistinguishable_other *other,
+                                 pe_buffer *out)
 {
     pe_buffer shown = {0};
     const pe_value *positions = pe_values_find(&claim->values, "positions");
@@ -329,15 +330,16 @@ void pe_report_blind(const pe_claim *claim, const pe_blind_other *other, pe_buff
         pe_buffer_str(out, "no rows of these parameters can");
 }
 
-static void write_blind(const pe_claim *claim, const pe_blind *blind, pe_buffer *out)
+static void write_indistinguishable(const pe_claim *claim,
+                                    const pe_indistinguishable *indistinguishable, pe_buffer *out)
 {
-    if (blind->n == 0)
+    if (indistinguishable->n == 0)
         return;
     pe_json_write_open(out, "cannot_tell", "[");
-    for (size_t i = 0; i < blind->n; i++) {
-        const pe_blind_other *other = &blind->other[i];
+    for (size_t i = 0; i < indistinguishable->n; i++) {
+        const pe_indistinguishable_other *other = &indistinguishable->other[i];
         pe_buffer text = {0};
-        pe_report_blind(claim, other, &text);
+        pe_report_indistinguishable(claim, other, &text);
         pe_json_write_open(out, NULL, "{");
         pe_json_write_text(out, "text", pe_buffer_text(&text));
         pe_json_write_text(out, "claimed", other->claimed);
@@ -424,7 +426,7 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
     pe_json_write_count(out, "elements", errors->elements);
     if (report->matches)
         pe_json_write_count(out, "undecided", report->undecided);
-    write_blind(claim, &report->blind, out);
+    write_indistinguishable(claim, &report->indistinguishable, out);
     if (errors->elements > 0) {
         write_errors("error", errors, out);
         pe_json_write_open(out, "bands", "[");
@@ -440,9 +442,9 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
     if (!report->matches) {
         pe_json_write_open(out, "search", "{");
         pe_json_write_count(out, "hypotheses", report->hypotheses);
-        if (report->strays.compared > 0)
+        if (report->mismatches.compared > 0)
             pe_json_write_number(out, "evaluations",
-                                 (double)report->computed / (double)report->strays.compared);
+                                 (double)report->computed / (double)report->mismatches.compared);
         pe_json_write_truth(out, "pairs_tried", report->pairs_tried);
         if (report->sampled > 0)
             pe_json_write_count(out, "sampled_positions", report->sampled);

@@ -48,7 +48,7 @@ static void write_strays(const pe_report *report, bool markdown, pe_buffer *out)
              ? "Wrong elements by row (those of all heads and batch items, one after the other), "
                "and by column from left to right"
              : "Wrong elements by row, and by column from left to right");
-    const pe_strays *at = &report->strays;
+    const pe_mismatches *at = &report->mismatches;
     const size_t down = at->all_rows < PE_MAP_CELLS ? at->all_rows : PE_MAP_CELLS;
     const size_t across = at->all_columns < PE_MAP_CELLS ? at->all_columns : PE_MAP_CELLS;
     for (size_t r = 0; r < down; r++) {
@@ -112,14 +112,14 @@ void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_cla
         write_sentence(pe_buffer_text(&measured), out);
         pe_buffer_str(out, "\n");
     }
-    if (report->has_strays && report->strays.elements > 0)
+    if (report->has_mismatches && report->mismatches.elements > 0)
         write_strays(report, markdown, out);
     /* What the rows cannot show. */
-    if (report->blind.n > 0)
+    if (report->indistinguishable.n > 0)
         head(out, markdown, "What these rows cannot show");
-    for (size_t i = 0; i < report->blind.n; i++) {
+    for (size_t i = 0; i < report->indistinguishable.n; i++) {
         pe_buffer_str(out, "- ");
-        pe_report_blind(claim, &report->blind.other[i], out);
+        pe_report_indistinguishable(claim, &report->indistinguishable.other[i], out);
         pe_buffer_str(out, "\n");
     }
     if (sent->reported.bytes > 0)

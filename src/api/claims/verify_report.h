@@ -19,7 +19,8 @@ void pe_report_allowed(const pe_allowed *allowed, pe_buffer *out);
 
 /** What the rows that were sent cannot show, in a sentence: "positions 0:8 cannot tell
  * rope_type=yarn from rope_type=default; send rows from 96 on". */
-void pe_report_blind(const pe_claim *claim, const pe_blind_other *other, pe_buffer *out);
+void pe_report_indistinguishable(const pe_claim *claim, const pe_indistinguishable_other *other,
+                                 pe_buffer *out);
 
 /** What the upload is, in sentences, and as an object that has them as its text. */
 void pe_report_measured(const pe_report *report, pe_buffer *text, pe_buffer *json);

@@ -18,7 +18,7 @@
 #include "http/request/parameters.h"
 #include "models/catalogue/catalogue.h"
 #include "plan/plan.h"
-#include "verify/arriving.h"
+#include "verify/streamed_upload.h"
 
 /* What a claim may say is planned, so that all its mistakes are reported. */
 static pe_read_limits limits_of(const pe_request *request)
@@ -380,7 +380,7 @@ static pe_outcome reply(pe_request *request, pe_status status, const pe_claim *c
 
 static void free_parts(void *parts)
 {
-    pe_arriving_free(parts);
+    pe_streamed_free(parts);
 }
 
 /* Is the claim one of rows? Then what comes before them is forgotten. What is refused now is held,
@@ -393,7 +393,7 @@ static bool begin(pe_request *request)
     pe_problem why;
     pe_claim claim;
     pe_request_parameters parameters;
-    pe_arriving *arriving = NULL;
+    pe_streamed *streamed = NULL;
     size_t skip = 0;
     const size_t length = (size_t)strtoull(request->header[PE_HEADER_CONTENT_LENGTH], NULL, 10);
     if (length <= request->body.bytes || draws(request) ||
@@ -403,19 +403,19 @@ static bool begin(pe_request *request)
         read_tensors(request, &parameters, request->query, length - request->body.bytes, &claim,
                      &why) != PE_OK)
         return false;
-    pe_status status = pe_arriving_begin(&claim, pe_buffer_slice(&request->body), &skip,
-                                         set(request, &of), &arriving, &why);
-    if (arriving == NULL)
+    pe_status status = pe_streamed_begin(&claim, pe_buffer_slice(&request->body), &skip,
+                                         set(request, &of), &streamed, &why);
+    if (streamed == NULL)
         pe_verify_claim_free(&claim);
     else
-        status = charge(request, pe_arriving_claim(arriving), &why);
-    if (status == PE_OK && arriving != NULL) {
+        status = charge(request, pe_streamed_claim(streamed), &why);
+    if (status == PE_OK && streamed != NULL) {
         pe_body_forget(request, 0, skip);
-        request->parts = arriving;
+        request->parts = streamed;
         request->parts_free = free_parts;
         return true;
     }
-    pe_arriving_free(arriving);
+    pe_streamed_free(streamed);
     return false;
 }
 
@@ -424,11 +424,11 @@ static pe_status compare_rows(pe_request *request, pe_problem *why)
 {
     setting of;
     pe_buffer *body = &request->body;
-    const size_t row = pe_arriving_row_bytes(request->parts);
-    const size_t held = pe_arriving_held_bytes(request->parts);
+    const size_t row = pe_streamed_row_bytes(request->parts);
+    const size_t held = pe_streamed_held_bytes(request->parts);
     const size_t n = body->bytes > held ? (body->bytes - held) / row : 0;
     const pe_status status =
-        pe_arriving_rows(request->parts, body->data, body->data + held, n, set(request, &of), why);
+        pe_streamed_rows(request->parts, body->data, body->data + held, n, set(request, &of), why);
     pe_body_forget(request, held, n * row);
     return status;
 }
@@ -442,17 +442,17 @@ void pe_page_verify_part(pe_request *request)
     if (compare_rows(request, &why) != PE_OK)
         pe_body_refuse(request, PE_OVERLOADED);
     else
-        request->part_at = pe_arriving_held_bytes(request->parts) + request->part_bytes;
+        request->part_at = pe_streamed_held_bytes(request->parts) + request->part_bytes;
 }
 
 static pe_outcome reply_arrived(pe_request *request, pe_problem *why)
 {
     setting of;
-    answer made = {.failures = pe_budget_failures(), .claim = pe_arriving_claim(request->parts)};
+    answer made = {.failures = pe_budget_failures(), .claim = pe_streamed_claim(request->parts)};
     pe_status status = compare_rows(request, why);
     const uint64_t before = allow_search(request, 1);
     if (status == PE_OK)
-        status = pe_arriving_end(request->parts, set(request, &of), &made.report, why);
+        status = pe_streamed_end(request->parts, set(request, &of), &made.report, why);
     settle_search(request, before);
     return reply(request, status, made.claim, &made, why);
 }

@@ -9,7 +9,7 @@
 
 #include "base/yield.h"
 #include "verify/upload/geometry.h"
-#include "verify/upload/grain.h"
+#include "verify/upload/narrow_type.h"
 
 /* Steps that are no operators. */
 enum {
@@ -38,7 +38,7 @@ static const struct binary {
 
 static double cut(double x)
 {
-    const double unit = pe_grain_ulp(&pe_grains[PE_GRAIN_BFLOAT16], x);
+    const double unit = pe_narrow_type_ulp(&pe_narrow_types[PE_NARROW_BFLOAT16], x);
     return unit * trunc(x / unit);
 }
 
@@ -74,7 +74,7 @@ double pe_equation_tidy(double x)
 static const struct function {
     const char *name;
     double (*one)(double x), (*two)(double x, double y);
-    const pe_grain *type; /* that it rounds to */
+    const pe_narrow_type *type; /* that it rounds to */
 } functions[] = {
     {"abs", .one = fabs},
     {"sqrt", .one = sqrt},
@@ -94,10 +94,10 @@ static const struct function {
     {"finite", .one = finite_one},
     {"tidy", .one = pe_equation_tidy},
     {"neat", .one = neat},
-    {"bfloat16", .type = &pe_grains[PE_GRAIN_BFLOAT16]},
-    {"float16", .type = &pe_grains[PE_GRAIN_FLOAT16]},
-    {"tf32", .type = &pe_grains[PE_GRAIN_TF32]},
-    {"float32", .type = &pe_grains_of_dtypes[PE_FLOAT32]},
+    {"bfloat16", .type = &pe_narrow_types[PE_NARROW_BFLOAT16]},
+    {"float16", .type = &pe_narrow_types[PE_NARROW_FLOAT16]},
+    {"tf32", .type = &pe_narrow_types[PE_NARROW_TF32]},
+    {"float32", .type = &pe_narrow_types_of_dtypes[PE_FLOAT32]},
     {"cut", .one = cut},
     {"min", .two = fmin},
     {"max", .two = fmax},
@@ -240,7 +240,7 @@ static double number_at(const pe_equation *equation, size_t from, const void *of
         } else if (s->is == ONE) {
             *top = s->one(*top);
         } else if (s->is == TYPE) {
-            *top = pe_grain_round(s->type, *top);
+            *top = pe_narrow_type_round(s->type, *top);
         } else if (s->is == NEGATIVE) {
             *top = -*top;
         } else if (s->is == CHOICE) {

@@ -44,7 +44,7 @@ typedef struct pe_step {
         const pe_term *term;
         double (*one)(double x);
         double (*two)(double x, double y);
-        const struct pe_grain *type;
+        const struct pe_narrow_type *type;
     };
 } pe_step;
 

@@ -62,7 +62,7 @@ static bool pairs_fit_width(pe_expect *expect)
     if (guess->distortion.exchanged && !view->rotated)
         pe_geometry_exchange(g);
     return g->width == view->width &&
-           (guess->distortion.ladder == NULL || guess->distortion.ladder_pairs == g->pairs);
+           (guess->distortion.inv_freq == NULL || guess->distortion.inv_freq_pairs == g->pairs);
 }
 
 /* The plan's tensors: cosines and sines, or one with all cosines first. */
@@ -123,7 +123,7 @@ static void take_block(const pe_expect *expect, const double *from, size_t n, do
 static bool is_recomputed(const pe_expect *expect)
 {
     const pe_distortion *by = &expect->guess->distortion;
-    return by->frequencies != NULL || by->angles != NULL || by->ladder != NULL;
+    return by->frequencies != NULL || by->angles != NULL || by->inv_freq != NULL;
 }
 
 /* By which the values turned pair i of row r. Of several axes *axis is the first that is tried, and
@@ -158,7 +158,7 @@ static void recompute_block(pe_expect *expect)
         for (size_t r = 0; r < expect->n_tokens; r++) {
             const double exact = position_of(expect, &size, r, i, &axis) * expect->frequency[i];
             const double a =
-                by->angles != NULL ? pe_grain_round(by->angles, (double)(float)exact) : exact;
+                by->angles != NULL ? pe_narrow_type_round(by->angles, (double)(float)exact) : exact;
             const size_t at = r * pairs + i;
             const bool padding = expect->cosines[at] == 0 && expect->sines[at] == 0;
             expect->cosines[at] = padding ? 0 : size.cosine * cos(a);
@@ -272,8 +272,8 @@ static double times_size(double x, double a, double b)
 /* A cosine or a sine as it turns vectors. */
 static double wave_of(const pe_expect *expect, double exact)
 {
-    const pe_grain *waves = expect->guess->distortion.waves;
-    return waves != NULL ? pe_grain_round(waves, (double)(float)exact) : exact;
+    const pe_narrow_type *waves = expect->guess->distortion.waves;
+    return waves != NULL ? pe_narrow_type_round(waves, (double)(float)exact) : exact;
 }
 
 /* a' = a c - b s, b' = b c + a s; other channels pass. Tables, products and the sum may each be
@@ -379,8 +379,9 @@ void pe_expect_free(pe_expect *expect)
 static double distorted(const pe_guess *guess, size_t i, double w)
 {
     const pe_distortion *by = &guess->distortion;
-    const double put = by->ladder != NULL ? by->ladder[i] : w;
-    return by->frequencies != NULL ? pe_grain_round(by->frequencies, (double)(float)put) : put;
+    const double put = by->inv_freq != NULL ? by->inv_freq[i] : w;
+    return by->frequencies != NULL ? pe_narrow_type_round(by->frequencies, (double)(float)put)
+                                   : put;
 }
 
 static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_problem *why)

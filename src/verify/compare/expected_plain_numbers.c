@@ -127,8 +127,8 @@ pe_status pe_expect_plain_row(pe_expect *expect, size_t row, pe_problem *why)
                                      .per_position = expect->per_position,
                                      .columns = expect->columns};
         status = alone ? PE_OK : plain_run(expect, at, out->value + done, why);
-        if (by->ladder != NULL && strcmp(expect->plan->tensors[at.tensor].name, frequencies) == 0)
-            memcpy(out->value + done, by->ladder + at.first, at.n * sizeof *out->value);
+        if (by->inv_freq != NULL && strcmp(expect->plan->tensors[at.tensor].name, frequencies) == 0)
+            memcpy(out->value + done, by->inv_freq + at.first, at.n * sizeof *out->value);
         for (size_t e = 0; e < at.n; e++)
             out->exact_error[done + e] = out->float32_error[done + e] = 0;
         if (status == PE_OK && !alone)

@@ -106,10 +106,10 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
 double pe_guess_roundoff(const pe_guess *guess)
 {
     const pe_dtype dtype = guess->claim->uploads[0].array.dtype;
-    const pe_grain *stored = guess->distortion.stored;
+    const pe_narrow_type *stored = guess->distortion.stored;
     return dtype == PE_INT32
                ? 0
-               : pe_power_of_two(-(stored != NULL ? stored : pe_grain_of_dtype(dtype))->bits);
+               : pe_power_of_two(-(stored != NULL ? stored : pe_narrow_type_of_dtype(dtype))->bits);
 }
 
 double pe_guess_sine_sign(const pe_guess *guess)
@@ -207,7 +207,7 @@ static bool is_same_distortion(const pe_distortion *a, const pe_distortion *b)
            a->negated == b->negated && a->cosine_negated == b->cosine_negated &&
            a->stored == b->stored && a->truncated == b->truncated &&
            a->frequencies == b->frequencies && a->angles == b->angles && a->waves == b->waves &&
-           a->ladder == b->ladder && a->gain == b->gain && a->law == b->law &&
+           a->inv_freq == b->inv_freq && a->gain == b->gain && a->law == b->law &&
            a->law_context == b->law_context;
 }
 

@@ -5,7 +5,7 @@
 
 #include "verify/compare/equation.h"
 #include "verify/compare/report.h"
-#include "verify/upload/grain.h"
+#include "verify/upload/narrow_type.h"
 #include "verify/upload/upload_view.h"
 
 /* ---- names of faults: those of config/faults.json, and no others ---- */
@@ -43,13 +43,13 @@ typedef struct pe_distortion {
     bool cosine_negated;   /* those of pairs */
     /* Types that elements, frequencies, angles, and the waves that turn vectors were rounded to
      * before they went on in a wider one. NULL: none. */
-    const pe_grain *stored, *frequencies, *angles, *waves;
-    bool truncated;       /* elements were cut, not rounded */
-    const double *ladder; /* borrowed: frequencies in the place of those of the values; or NULL */
-    size_t ladder_pairs;  /* how many; a guess of another number of pairs fits no upload */
-    double gain;          /* what all waves are multiplied by; 0: nothing */
-    double gain_error;    /* relative, of their products */
-    bool values_inexact;  /* they give frequencies or the amplitude to a few ulps of float64 */
+    const pe_narrow_type *stored, *frequencies, *angles, *waves;
+    bool truncated;         /* elements were cut, not rounded */
+    const double *inv_freq; /* borrowed: frequencies in the place of those of the values; or NULL */
+    size_t inv_freq_pairs;  /* how many; a guess of another number of pairs fits no upload */
+    double gain;            /* what all waves are multiplied by; 0: nothing */
+    double gain_error;      /* relative, of their products */
+    bool values_inexact;    /* they give frequencies or the amplitude to a few ulps of float64 */
     /** What stands in the place of a claimed element of plain numbers; or NULL. *error, 0 before:
      * of float32 arithmetic beside roundings of the element itself. */
     double (*law)(const void *context, size_t element, double claimed, double *error);

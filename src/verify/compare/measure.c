@@ -19,14 +19,14 @@ static pe_status compare_row(pe_expect *expect, size_t row, pe_measure_row *out,
 {
     const pe_upload_view *view = expect->view;
     const pe_dtype dtype = view->claim->uploads[0].array.dtype;
-    const pe_grain *stored = expect->guess->distortion.stored;
+    const pe_narrow_type *stored = expect->guess->distortion.stored;
     const bool narrow = dtype == PE_FLOAT16 || dtype == PE_BFLOAT16 || stored != NULL;
     *out = (pe_measure_row){.view = view,
                             .row = row,
                             .width = pe_upload_view_row_width(view, row),
                             .dtype = dtype,
-                            .grain = stored != NULL ? stored : pe_grain_of_dtype(dtype),
-                            .wider = pe_grain_of_dtype(narrow ? PE_FLOAT32 : PE_FLOAT64),
+                            .narrow = stored != NULL ? stored : pe_narrow_type_of_dtype(dtype),
+                            .wider = pe_narrow_type_of_dtype(narrow ? PE_FLOAT32 : PE_FLOAT64),
                             .truncated = expect->guess->distortion.truncated,
                             .tolerance = view->claim->tolerance,
                             .got = pe_expect_got(expect, row)};
@@ -60,9 +60,9 @@ static pe_status expect_exact(const pe_comparison *of, bool frequencies, pe_expe
 
 double pe_measure_stored(const pe_measure_row *r, size_t c, unsigned by)
 {
-    const double x = r->want.value[c], ulp = pe_grain_ulp(r->grain, x);
+    const double x = r->want.value[c], ulp = pe_narrow_type_ulp(r->narrow, x);
     const double half = r->truncated ? ulp : ulp / 2;
-    return by == PE_BY_FLOAT32 ? half : half + pe_grain_ulp(r->wider, x) / 2;
+    return by == PE_BY_FLOAT32 ? half : half + pe_narrow_type_ulp(r->wider, x) / 2;
 }
 
 double pe_measure_allowance(const pe_measure_row *r, size_t c, unsigned by)
@@ -82,7 +82,7 @@ static bool is_within(const pe_measure_row *r, size_t c, unsigned by)
     const double most = pe_measure_allowance(r, c, by), x = r->want.value[c], got = r->got[c];
     if (isinf(got) && isfinite(x) && isfinite(most) && r->tolerance < 0) {
         const double max = pe_dtype_max(r->dtype);
-        return (x > 0) == (got > 0) && fabs(x) + most >= max + pe_grain_ulp(r->grain, max);
+        return (x > 0) == (got > 0) && fabs(x) + most >= max + pe_narrow_type_ulp(r->narrow, max);
     }
     return isfinite(most) && fabs(got - x) <= most;
 }
@@ -97,8 +97,8 @@ static bool is_on_circle(const pe_measure_row *r, size_t c)
         !is_within(r, partner, PE_BY_FLOAT32))
         return true;
     /* 1.4143 > sqrt(2): both numbers of the pair may be off */
-    const double most =
-        1.4143 * (error + pe_grain_ulp(r->grain, radius + 2 * error) / (r->truncated ? 1 : 2));
+    const double most = 1.4143 * (error + pe_narrow_type_ulp(r->narrow, radius + 2 * error) /
+                                              (r->truncated ? 1 : 2));
     return isfinite(most) && fabs(hypot(r->got[c], r->got[partner]) - radius) <= most;
 }
 

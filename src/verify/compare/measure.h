@@ -4,7 +4,7 @@
 #define PE_VERIFY_COMPARE_MEASURE_H
 
 #include "verify/compare/expected_numbers.h"
-#include "verify/upload/grain.h"
+#include "verify/upload/narrow_type.h"
 
 /** Which arithmetic may have made the upload, as bits. */
 enum { PE_BY_EXACT = 1, PE_BY_FLOAT32 = 2 };
@@ -20,7 +20,8 @@ typedef struct pe_measure_row {
     const pe_upload_view *view;
     size_t row, width;
     pe_dtype dtype;
-    const pe_grain *grain, *wider; /* that elements were rounded to, and perhaps on the way */
+    const pe_narrow_type *narrow,
+        *wider; /* that elements were rounded to, and perhaps on the way */
     bool truncated;
     double tolerance;
     const double *got; /* [width] */

@@ -25,7 +25,7 @@ typedef struct pe_band {
 #define PE_DIFFERENCE_CELLS ((size_t)512)
 
 /** The largest distance in each cell, by row and pair; of numbers that are no pairs by row and
- * column, as those of pe_strays. An infinite one: an element is NaN or infinite. */
+ * column, as those of pe_mismatches. An infinite one: an element is NaN or infinite. */
 typedef struct pe_difference {
     size_t rows, columns; /* of the upload */
     size_t down, across;  /* cells: row r is in cell r * down / rows */
@@ -69,14 +69,14 @@ typedef struct pe_facts {
 
 /** Elements that are not what they should be, and where they are. Rows are those of a person: of
  * numbers that are no pairs, units of the leading axis; their columns are along the last axis. */
-typedef struct pe_strays {
+typedef struct pe_mismatches {
     size_t compared;                /* 0: the guess has not the upload's shape */
     size_t elements, rows, columns; /* how many, in how many rows and columns */
     size_t first_row, last_row, first_column, last_column;
     size_t all_rows, all_columns;
     size_t not_finite, zeros;
     size_t map[PE_MAP_CELLS][PE_MAP_CELLS]; /* elements by row and column */
-} pe_strays;
+} pe_mismatches;
 
 /** Any so few numbers have some mistake whose own numbers are read off them: none such is told. */
 #define PE_NUMBERS_TOO_FEW 2
@@ -115,15 +115,15 @@ typedef struct pe_allowed {
 
 /** Parameters that explain a match as well as the claim does, and from which position on they would
  * not; 0: from none. */
-typedef struct pe_blind_other {
+typedef struct pe_indistinguishable_other {
     char claimed[64], instead[64]; /* "rope_type=yarn" */
     double rows_from;
-} pe_blind_other;
+} pe_indistinguishable_other;
 
-typedef struct pe_blind {
+typedef struct pe_indistinguishable {
     size_t n;
-    pe_blind_other other[24];
-} pe_blind;
+    pe_indistinguishable_other other[24];
+} pe_indistinguishable;
 
 typedef struct pe_report {
     bool matches;
@@ -132,7 +132,7 @@ typedef struct pe_report {
     const char *bands_of;   /* "pairs" or "rows" */
     pe_distances distances; /* from the claim */
     pe_bad first_bad;
-    pe_blind blind; /* of a match */
+    pe_indistinguishable indistinguishable; /* of a match */
     pe_allowed allowed;
     size_t n_findings;
     pe_finding findings[PE_FINDINGS_MAX];
@@ -148,8 +148,8 @@ typedef struct pe_report {
     bool has_reading;
     pe_reading reading; /* owned: of pairs */
     pe_facts facts;     /* of plain numbers */
-    bool has_strays;
-    pe_strays strays;         /* from the claim */
+    bool has_mismatches;
+    pe_mismatches mismatches; /* from the claim */
     pe_difference difference; /* from the claim, where the context asks for it */
 } pe_report;
 

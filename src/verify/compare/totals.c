@@ -41,10 +41,10 @@ static place place_of(const pe_totals *totals, const pe_measure_row *r, size_t c
 }
 
 /* How many rows and columns there are, to a person. */
-static void set_extent(const pe_upload_view *view, size_t rows, pe_strays *out)
+static void set_extent(const pe_upload_view *view, size_t rows, pe_mismatches *out)
 {
-    *out = (pe_strays){.all_rows = rows > 0 ? rows : view->rows,
-                       .all_columns = view->width - view->unsent_n};
+    *out = (pe_mismatches){.all_rows = rows > 0 ? rows : view->rows,
+                           .all_columns = view->width - view->unsent_n};
     if (view->layout != NULL)
         return;
     out->all_rows = rows > 0 ? rows : 1;
@@ -81,7 +81,7 @@ static void take_steps(const pe_expect *expect, const pe_measure_row *r, size_t 
 {
     const double x = r->want.value[c], radius = r->want.radius[c];
     out->stored = pe_measure_stored(r, c, by);
-    out->max_ulp = out->max_abs / pe_grain_ulp(r->grain, radius > fabs(x) ? radius : x);
+    out->max_ulp = out->max_abs / pe_narrow_type_ulp(r->narrow, radius > fabs(x) ? radius : x);
     out->has_pair = r->view->layout != NULL && by == PE_BY_FLOAT32 &&
                     pe_geometry_has_pair(&expect->geometry, c, &out->pair);
     if (!out->has_pair)
@@ -136,7 +136,7 @@ static void add_allowed(pe_totals *totals, const pe_expect *expect, const pe_mea
 
 static void add_stray(pe_totals *totals, const pe_measure_row *r, size_t c)
 {
-    pe_strays *out = &totals->strays;
+    pe_mismatches *out = &totals->mismatches;
     const place at = place_of(totals, r, c);
     const bool none = out->elements++ == 0; /* so far */
     const bool masks =
@@ -180,7 +180,7 @@ static void add_bad(pe_totals *totals, const pe_expect *expect, const pe_measure
 static void judge(pe_totals *totals, const pe_expect *expect, const pe_measure_row *r)
 {
     const unsigned loosest = pe_measure_loosest(expect->guess);
-    totals->strays.compared += r->width - r->view->unsent_n;
+    totals->mismatches.compared += r->width - r->view->unsent_n;
     for (size_t c = 0; c < r->width; c++) {
         const unsigned by = pe_measure_explained_by(r, c);
         totals->by &= by;
@@ -231,7 +231,8 @@ static double key_angle(double key)
 static void add_error(const pe_measure_row *r, size_t c, pe_errors *errors)
 {
     const double off = distance(r, c);
-    const double ulps = off / pe_grain_ulp(pe_grain_of_dtype(r->dtype), r->want.value[c]);
+    const double ulps =
+        off / pe_narrow_type_ulp(pe_narrow_type_of_dtype(r->dtype), r->want.value[c]);
     errors->elements++;
     errors->max_abs = off > errors->max_abs ? off : errors->max_abs;
     errors->max_ulp = ulps > errors->max_ulp ? ulps : errors->max_ulp;
@@ -329,7 +330,7 @@ typedef struct walking {
 /* Fewer elements are compared to their end. */
 #define GLANCE ((size_t)65536)
 
-bool pe_totals_are_most(const pe_strays *at)
+bool pe_totals_are_most(const pe_mismatches *at)
 {
     return at->elements > GLANCE && at->elements > at->compared / 2;
 }
@@ -341,7 +342,7 @@ static bool count_row(void *state, const pe_expect *expect, pe_measure_row *r)
         judge(w->totals, expect, r);
     if ((w->what & PE_TOTALS_DISTANCES) != 0)
         add_distances(w->totals, expect, r);
-    return !expect->guess->context->glances || !pe_totals_are_most(&w->totals->strays);
+    return !expect->guess->context->glances || !pe_totals_are_most(&w->totals->mismatches);
 }
 
 static pe_status count(pe_totals *totals, const pe_comparison *of, unsigned what, size_t numerics,
@@ -388,10 +389,10 @@ void pe_totals_report(pe_totals *totals, unsigned loosest, pe_report *out)
     out->undecided = float32 ? totals->undecided : 0;
     out->distances = totals->distances;
     out->allowed = totals->allowed[out->matches ? float32 : loosest == PE_BY_FLOAT32];
-    out->has_strays = !out->matches;
-    if (out->has_strays)
-        out->strays = totals->strays;
-    if (out->has_strays)
+    out->has_mismatches = !out->matches;
+    if (out->has_mismatches)
+        out->mismatches = totals->mismatches;
+    if (out->has_mismatches)
         out->first_bad = totals->first_bad;
     out->difference = totals->difference;
     totals->difference.cell = NULL;
@@ -402,7 +403,7 @@ void pe_totals_report(pe_totals *totals, unsigned loosest, pe_report *out)
 pe_status pe_totals_make(const pe_upload_view *view, size_t rows, bool draws, pe_totals *out,
                          pe_problem *why)
 {
-    pe_strays *extent = &out->strays;
+    pe_mismatches *extent = &out->mismatches;
     pe_difference *difference = &out->difference;
     *out = (pe_totals){.by = PE_BY_EXACT | PE_BY_FLOAT32, .farthest = -1};
     for (size_t k = 0; k < PE_LEN(out->allowed); k++) {

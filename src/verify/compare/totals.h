@@ -15,17 +15,17 @@ typedef struct pe_totals {
     unsigned by;              /* arithmetics that explain all rows so far */
     size_t undecided;         /* elements of which float32 arithmetic tells nothing (verify.h) */
     pe_distances distances;   /* from the guess, rounded to the upload's type */
-    pe_strays strays;         /* what the loosest arithmetic does not allow */
+    pe_mismatches mismatches; /* what the loosest arithmetic does not allow */
     pe_bad first_bad;         /* of these the first one, against exact values */
     pe_allowed allowed[2];    /* the largest allowance: of exact numbers, of float32 */
     double farthest;          /* the position that allowed is of; of plain numbers it is of all */
     pe_difference difference; /* owned; no cell: it is not wanted */
-    bool *seen_rows, *seen_columns; /* owned: which of them hold strays */
+    bool *seen_rows, *seen_columns; /* owned: which of them hold mismatches */
     size_t first_bad_row;
 } pe_totals;
 
-/** Of enough elements to tell, most are strays. */
-bool pe_totals_are_most(const pe_strays *at);
+/** Of enough elements to tell, most are mismatches. */
+bool pe_totals_are_most(const pe_mismatches *at);
 
 /** rows: of all parts; 0: the view is all. Errors  OVERLOADED (memory). */
 pe_status pe_totals_make(const pe_upload_view *view, size_t rows, bool draws, pe_totals *out,

@@ -72,7 +72,8 @@ static void look_at(pe_beside *b, size_t e, double more)
     now->in = b->view->rotated ? input_at(b, b->row[row], column) : b->want[e];
     now->slack = b->slack[e];
     now->rounding = pe_beside_rounding(b, b->want[e]);
-    now->ulp = pe_grain_ulp(pe_grain_of_dtype(b->view->claim->uploads[0].array.dtype), b->want[e]);
+    now->ulp = pe_narrow_type_ulp(pe_narrow_type_of_dtype(b->view->claim->uploads[0].array.dtype),
+                                  b->want[e]);
     if (pair != SIZE_MAX)
         set_wave(b, row, pair);
 }

@@ -22,11 +22,11 @@
     }
 #define STORED(NAME, ...)                                                                          \
     {                                                                                              \
-        PE_NAME(NAME), .change = pe_changes_store, .value = PE_GRAIN_##__VA_ARGS__                 \
+        PE_NAME(NAME), .change = pe_changes_store, .value = PE_NARROW_##__VA_ARGS__                \
     }
-#define ROUNDED(NAME, GRAIN, ...)                                                                  \
+#define ROUNDED(NAME, NARROW, ...)                                                                 \
     {                                                                                              \
-        PE_NAME(NAME), .change = pe_changes_round, .value = PE_GRAIN_##GRAIN,                      \
+        PE_NAME(NAME), .change = pe_changes_round, .value = PE_NARROW_##NARROW,                    \
                        .and_value = __VA_ARGS__                                                    \
     }
 
@@ -245,7 +245,7 @@ bool pe_faults_is_of_waves(const pe_fault *fault)
     return fault->change == pe_changes_exchange || fault->change == pe_changes_negate_waves;
 }
 
-bool pe_faults_is_grain(const pe_fault *fault)
+bool pe_faults_is_narrow_type(const pe_fault *fault)
 {
     return fault->change == pe_changes_store;
 }

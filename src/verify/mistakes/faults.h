@@ -23,7 +23,7 @@ bool pe_faults_is_layout(const pe_fault *fault);
 bool pe_faults_is_of_waves(const pe_fault *fault);
 
 /** Does it round or cut each element to a narrower type? */
-bool pe_faults_is_grain(const pe_fault *fault);
+bool pe_faults_is_narrow_type(const pe_fault *fault);
 
 /** Does the last fault of the guess hold for most elements only? */
 bool pe_faults_hold_mostly(const pe_guess *guess);
@@ -85,10 +85,10 @@ pe_change pe_changes_exchange, pe_changes_negate, pe_changes_negate_waves;
 
 /* ---- faults that keep numbers in narrow types on the way ---- */
 
-/** Elements were of a type (value: a pe_grain_of) that is narrower than the upload's; cut, not
+/** Elements were of a type (value: a pe_narrow_type_of) that is narrower than the upload's; cut, not
  * rounded, where and_value is positive. */
 pe_change pe_changes_store;
-/** What was rounded to a type (value: a pe_grain_of), and_value: these bits, and positions, where there
+/** What was rounded to a type (value: a pe_narrow_type_of), and_value: these bits, and positions, where there
  * is an `op`. Elements of 16 bits are, whatever is said. */
 enum {
     PE_ROUNDED_FREQUENCIES = 1,

@@ -4,12 +4,13 @@
 
 #include "verify/mistakes/sequence.h"
 
-/* A product that goes on from pair to pair, rounded each time to the type that is row `value` of grains. */
+/* A product that goes on from pair to pair, rounded each time to the type that is row `value` of the narrow types. */
 static double op_of_running_product(const pe_sequence *s, size_t i)
 {
     double w = 1;
     for (size_t k = 0; k < i; k++)
-        w = pe_grain_round(&pe_grains[(size_t)s->by->fault.value], w * s->plain[1] / s->plain[0]);
+        w = pe_narrow_type_round(&pe_narrow_types[(size_t)s->by->fault.value],
+                                 w * s->plain[1] / s->plain[0]);
     return w * pe_sequence_part(s, i);
 }
 
@@ -88,7 +89,7 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
 #define ROUNDED(RULE, OP)                                                                          \
     PE_ROW(inv_freq_rounded, .fault.rule = RULE, .op = "theta > 0 ? " OP "*part : none",           \
            .subtle = true)
-#define ROUNDED_STEPS(TYPE, GRAIN)                                                                 \
+#define ROUNDED_STEPS(TYPE, NARROW)                                                                \
     ROUNDED("the exponents 2i/d were rounded to " TYPE " before the power",                        \
             "1/theta^" TYPE "(i/n)"),                                                              \
         ROUNDED("the powers theta^(2i/d) were rounded to " TYPE " before 1 was divided by them",   \
@@ -105,7 +106,7 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
                .fault.rule =                                                                       \
                    "frequencies (inv_freq) are a running product that was rounded to " TYPE        \
                    " at each step",                                                                \
-               .make = op_of_running_product, .fault.value = (GRAIN), .subtle = true)
+               .make = op_of_running_product, .fault.value = (NARROW), .subtle = true)
 
 static const pe_slip rows[] = {
     PE_ROW(reciprocal_frequencies, .op = "1/x"),
@@ -252,8 +253,8 @@ static const pe_slip rows[] = {
     PE_ROW(frequencies_scaled, .a = "y/x", .b = "1/a", .where = "span == 0 && a > 0 && finite(a)",
            .op = "x*a", .fitted = true),
     PE_ROW(base_and_scale, .a = "lead", .b = "base", .op = "a*b^(-i/n)", .fitted = true),
-    ROUNDED_STEPS("bfloat16", PE_GRAIN_BFLOAT16),
-    ROUNDED_STEPS("float16", PE_GRAIN_FLOAT16),
+    ROUNDED_STEPS("bfloat16", PE_NARROW_BFLOAT16),
+    ROUNDED_STEPS("float16", PE_NARROW_FLOAT16),
     DECIMALS("4"),
     DECIMALS("5"),
     DECIMALS("6"),

@@ -15,20 +15,21 @@
 
 /* Are all elements of the upload numbers of this type, which is narrower than theirs? One number
  * that stands everywhere tells nothing of it. */
-static bool is_stored_as(const pe_guess *guess, const pe_grain *grain)
+static bool is_stored_as(const pe_guess *guess, const pe_narrow_type *narrow)
 {
     bool differ = false;
     const pe_claim *claim = guess->claim;
     for (size_t u = 0; u < claim->n_uploads; u++) {
         const pe_array *array = &claim->uploads[u].array;
         const size_t bytes = pe_dtype_bytes(array->dtype);
-        if (pe_grain_of_dtype(array->dtype)->bits <= grain->bits || array->dtype == PE_INT32)
+        if (pe_narrow_type_of_dtype(array->dtype)->bits <= narrow->bits || array->dtype == PE_INT32)
             return false;
         for (size_t e = 0; e < array->elements; e++) {
             const double x = pe_dtype_load(array->dtype, (const char *)array->data + e * bytes);
-            const double slack =
-                grain->scale != 0 ? pe_grain_ulp(pe_grain_of_dtype(array->dtype), x) : 0;
-            const bool is_other = isfinite(x) && fabs(pe_grain_round(grain, x) - x) > slack;
+            const double slack = narrow->scale != 0
+                                     ? pe_narrow_type_ulp(pe_narrow_type_of_dtype(array->dtype), x)
+                                     : 0;
+            const bool is_other = isfinite(x) && fabs(pe_narrow_type_round(narrow, x) - x) > slack;
             if (is_other || !pe_yield_item(e, ROUND_WORK))
                 return false;
             differ |= x != pe_dtype_load(array->dtype, array->data);
@@ -43,26 +44,26 @@ static bool has_waves(const pe_guess *guess)
     return pe_geometry_pair_layout(guess->claim->resource) != NULL;
 }
 
-static bool store(pe_guess *guess, const pe_grain *grain, bool truncated)
+static bool store(pe_guess *guess, const pe_narrow_type *narrow, bool truncated)
 {
-    if (guess->distortion.stored != NULL || (grain->scale != 0 && !has_waves(guess)) ||
-        !is_stored_as(guess, grain))
+    if (guess->distortion.stored != NULL || (narrow->scale != 0 && !has_waves(guess)) ||
+        !is_stored_as(guess, narrow))
         return false;
-    guess->distortion.stored = grain;
+    guess->distortion.stored = narrow;
     guess->distortion.truncated = truncated;
     return true;
 }
 
 bool pe_changes_store(pe_guess *guess, const pe_fault *fault)
 {
-    return store(guess, &pe_grains[(size_t)fault->value], fault->and_value > 0);
+    return store(guess, &pe_narrow_types[(size_t)fault->value], fault->and_value > 0);
 }
 
 /* The distortion takes the type, once. */
-static bool take(const pe_grain **of, const pe_grain *grain, bool is_meant)
+static bool take(const pe_narrow_type **of, const pe_narrow_type *narrow, bool is_meant)
 {
     const bool may = !is_meant || *of == NULL;
-    *of = is_meant ? grain : *of;
+    *of = is_meant ? narrow : *of;
     return may;
 }
 
@@ -71,19 +72,19 @@ bool pe_changes_round(pe_guess *guess, const pe_fault *fault)
 {
     pe_distortion *by = &guess->distortion;
     const unsigned what = (unsigned)fault->and_value;
-    const pe_grain *grain = &pe_grains[(size_t)fault->value];
-    const int bits = pe_grain_of_dtype(guess->claim->uploads[0].array.dtype)->bits;
+    const pe_narrow_type *narrow = &pe_narrow_types[(size_t)fault->value];
+    const int bits = pe_narrow_type_of_dtype(guess->claim->uploads[0].array.dtype)->bits;
     const pe_fault positions = {.op = fault->op};
     const bool moved = fault->op == NULL || pe_changes_round_positions(guess, &positions);
     if (!has_waves(guess) || (!moved && (what & PE_ROUNDED_ANGLES) == 0) ||
-        ((what & PE_ROUNDED_WAVES) != 0 && bits <= grain->bits) ||
-        !take(&by->frequencies, grain, (what & PE_ROUNDED_FREQUENCIES) != 0) ||
-        !take(&by->angles, grain, (what & PE_ROUNDED_ANGLES) != 0) ||
-        !take(&by->waves, grain, (what & PE_ROUNDED_WAVES) != 0))
+        ((what & PE_ROUNDED_WAVES) != 0 && bits <= narrow->bits) ||
+        !take(&by->frequencies, narrow, (what & PE_ROUNDED_FREQUENCIES) != 0) ||
+        !take(&by->angles, narrow, (what & PE_ROUNDED_ANGLES) != 0) ||
+        !take(&by->waves, narrow, (what & PE_ROUNDED_WAVES) != 0))
         return false;
     by->values_inexact = true;
-    return (what & PE_ROUNDED_ELEMENTS) == 0 || bits <= pe_grains[PE_GRAIN_FLOAT16].bits ||
-           store(guess, grain, false);
+    return (what & PE_ROUNDED_ELEMENTS) == 0 || bits <= pe_narrow_types[PE_NARROW_FLOAT16].bits ||
+           store(guess, narrow, false);
 }
 
 /* ---- frequencies kept in float32 ---- */

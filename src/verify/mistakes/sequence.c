@@ -89,7 +89,7 @@ static double tidy(const pe_sequence *s, double x)
     return fabs(four - x) <= (2e-6 + 4 * s->roundoff) * x ? four : x;
 }
 
-/* Of a ladder of measured frequencies, told as such: its first one, and its base. */
+/* Of a inv_freq of measured frequencies, told as such: its first one, and its base. */
 static double lead_of(const void *of, double i PE_UNUSED)
 {
     const pe_sequence *s = of;

@@ -77,7 +77,7 @@ static bool are_asked(const pe_search *s)
         for (size_t g = 0; g < pe_faults_n; g++)
             rounded +=
                 strcmp(report->findings[f].faults[0], pe_guess_fault_name(&pe_faults[g])) == 0 &&
-                pe_faults_is_grain(&pe_faults[g]);
+                pe_faults_is_narrow_type(&pe_faults[g]);
     return report->n_findings == 0 || (rounded >= report->n_findings &&
                                        strcmp(s->view->claim->resource->encoding, "alibi") == 0);
 }
@@ -85,7 +85,7 @@ static bool are_asked(const pe_search *s)
 static double step_of(const pe_upload_view *view)
 {
     const pe_dtype dtype = view->claim->uploads[0].array.dtype;
-    return dtype == PE_INT32 ? 0 : pe_grain_ulp(pe_grain_of_dtype(dtype), 0);
+    return dtype == PE_INT32 ? 0 : pe_narrow_type_ulp(pe_narrow_type_of_dtype(dtype), 0);
 }
 
 void pe_explain_with(pe_search *s, pe_guess *guess, pe_numbers_use *next)
@@ -134,7 +134,7 @@ void pe_explain_try(pe_search *s, pe_guess *guess)
 {
     try_readers(s, guess);
     for (size_t f = 0; f < pe_faults_n && pe_attempts_go_on(s); f++)
-        if (pe_faults_is_grain(&pe_faults[f]))
+        if (pe_faults_is_narrow_type(&pe_faults[f]))
             pe_attempts_with_fault(s, guess, &pe_faults[f], pe_explain_behind);
 }
 

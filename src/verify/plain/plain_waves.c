@@ -97,13 +97,13 @@ static double coordinate_of(const pe_waves *t, const pe_places *by, size_t row, 
     return fmax(-by->clamp, fmin(by->clamp, by->coordinate[axis * t->rows + row]));
 }
 
-/* To the grain; near a boundary of rounding float32 arithmetic may fall to either side. */
-static double keep(const pe_grain *grain, double x, double *error)
+/* To the narrow type; near a boundary of rounding float32 arithmetic may fall to either side. */
+static double keep(const pe_narrow_type *narrow, double x, double *error)
 {
-    if (grain == NULL)
+    if (narrow == NULL)
         return x;
-    *error = pe_grain_round(grain, x + *error) - pe_grain_round(grain, x - *error);
-    return pe_grain_round(grain, x);
+    *error = pe_narrow_type_round(narrow, x + *error) - pe_narrow_type_round(narrow, x - *error);
+    return pe_narrow_type_round(narrow, x);
 }
 
 /* How far an angle may be off that was read as `angle`, and is `turn` radians away. A small angle of

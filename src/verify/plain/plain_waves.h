@@ -25,7 +25,7 @@ typedef struct pe_places {
     size_t *axis;       /* [pairs] */
     double clamp;       /* coordinates are no larger */
     /* types that angles and waves were rounded to; or NULL */
-    const pe_grain *angles, *waves;
+    const pe_narrow_type *angles, *waves;
 } pe_places;
 
 /** What equations name: how many axes, rows and pairs there are, and frequencies that axes may share; which

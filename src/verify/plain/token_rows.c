@@ -131,7 +131,7 @@ static bool say_lines(pe_sequence *p)
 /* ---- the rows ---- */
 
 #define TOKENS(NAME, ...) PE_SLIP(NAME, &pe_slip_waves, PE_OF_TOKENS, NULL, __VA_ARGS__)
-#define OWN               .where = "sections == 0" /* each axis has a ladder of its own */
+#define OWN               .where = "sections == 0" /* each axis has a inv_freq of its own */
 #define SHARED            .where = "sections"      /* axes share one, as in M-RoPE */
 
 /* Of item i, the position of a token on an axis. */
@@ -188,7 +188,7 @@ static const pe_slip rows[] = {
     TOKENS(mrope_interleaved, .solve = read_sections, .fault.rule = "mrope_section was",
            .fault.value = 1),
     TOKENS(axes_one_ladder, OWN, .also = "rope_theta^(-i/pairs)",
-           .fault.rule = "all axes share one ladder of frequencies: exponents count on over all"),
+           .fault.rule = "all axes share the same frequencies: exponents count on over all"),
     TOKENS(axes_exponents, OWN, .also = "rope_theta^(-index/pairs)",
            .fault.rule = "exponents of each axis are divided by head_dim, not by its channels"),
     TOKENS(axes_exponents, .also = "w^(sections ? pairs/(pairs - 1) : count/(count - 1))",
@@ -196,7 +196,7 @@ static const pe_slip rows[] = {
     TOKENS(mrope_ladder_restarts, SHARED, .also = "rope_theta^(-index/pairs)",
            .fault.rule = "frequencies restart in each section: its pairs count from 0"),
     TOKENS(mrope_ladder_restarts, SHARED, .also = "rope_theta^(-index/count)",
-           .fault.rule = "frequencies restart in each section: it has a ladder of its own"),
+           .fault.rule = "frequencies restart in each section: it has a inv_freq of its own"),
     TOKENS(rope_theta, .solve = pe_waves_read_base, .also = "w^(ln(a)/ln(b))",
            .fault.param = "rope_theta"),
     TOKENS(rope_theta, OWN, .solve = pe_waves_read_base, .fault.value = 1,

@@ -65,14 +65,14 @@ bool pe_waves_read_base(pe_sequence *p)
     return false;
 }
 
-/* Types that angles and waves were rounded to: value is a grain; and_value 2 for angles, 4 for waves. */
+/* Types that angles and waves were rounded to: value is a narrow type; and_value 2 for angles, 4 for waves. */
 static bool round_to(pe_sequence *p)
 {
     pe_waves *t = p->state;
-    const pe_grain *grain = &pe_grains[(size_t)p->a];
+    const pe_narrow_type *narrow = &pe_narrow_types[(size_t)p->a];
     const unsigned what = (unsigned)p->b;
-    t->made.angles = (what & 2) != 0 ? grain : NULL;
-    t->made.waves = (what & 4) != 0 ? grain : NULL;
+    t->made.angles = (what & 2) != 0 ? narrow : NULL;
+    t->made.waves = (what & 4) != 0 ? narrow : NULL;
     return true;
 }
 
@@ -109,7 +109,7 @@ static double in_lines(const pe_sequence *p, size_t i)
 
 #define WAVE(NAME, ...) PE_SLIP(NAME, &pe_slip_waves, PE_OF_PLACES, NULL, __VA_ARGS__)
 #define ROUND(TYPE, WHAT)                                                                          \
-    .solve = round_to, .fault.value = PE_GRAIN_##TYPE, .fault.and_value = (WHAT)
+    .solve = round_to, .fault.value = PE_NARROW_##TYPE, .fault.and_value = (WHAT)
 #define POWER(OF) .also = "unit[of]*(w/unit[of])^(" OF ")"
 #define BASE      .solve = pe_waves_read_base, POWER("ln(a)/ln(b)")
 

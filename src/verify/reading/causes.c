@@ -266,7 +266,7 @@ static void set_scaling(const pe_guess *guess, pe_scaling *out)
     out->head_pairs = number_of(guess, "head_dim") / 2;
 }
 
-pe_status pe_ladder_make(const pe_guess *guess, pe_sequence *s, pe_problem *why)
+pe_status pe_inv_freq_make(const pe_guess *guess, pe_sequence *s, pe_problem *why)
 {
     s->plain = calloc(2 * s->n + 1, sizeof *s->plain);
     if (s->plain == NULL)
@@ -283,13 +283,13 @@ pe_status pe_ladder_make(const pe_guess *guess, pe_sequence *s, pe_problem *why)
     return PE_OK;
 }
 
-void pe_ladder_free(pe_sequence *ladder)
+void pe_inv_freq_free(pe_sequence *inv_freq)
 {
-    free(ladder->plain);
-    *ladder = (pe_sequence){.n = 0};
+    free(inv_freq->plain);
+    *inv_freq = (pe_sequence){.n = 0};
 }
 
-pe_sequence pe_ladder_of_reading(const pe_reading *r)
+pe_sequence pe_inv_freq_of_reading(const pe_reading *r)
 {
     const double turned = fabs(r->step) * floor((double)r->tokens / 2);
     const double far = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
@@ -346,7 +346,7 @@ static bool follows(pe_sequence *s)
     return (n.known + n.wild) * 5 >= s->n * 4 && n.good * 20 >= n.known * 19 && n.telling >= least;
 }
 
-bool pe_ladder_next(pe_sequence *s, size_t *k, pe_guess *guess)
+bool pe_inv_freq_next(pe_sequence *s, size_t *k, pe_guess *guess)
 {
     if (s->n < 4 || guess->n_faults >= PE_FAULTS_MAX)
         return false;
@@ -359,8 +359,8 @@ bool pe_ladder_next(pe_sequence *s, size_t *k, pe_guess *guess)
             const bool free = of->but_one && s->span == 0 && !pe_sequence_is_near(s, i, w);
             s->put[i] = free ? s->measured[i] : w;
         }
-        guess->distortion.ladder = s->put;
-        guess->distortion.ladder_pairs = s->n;
+        guess->distortion.inv_freq = s->put;
+        guess->distortion.inv_freq_pairs = s->n;
         guess->distortion.values_inexact = true;
         guess->fitted |= of->fitted || s->unseen;
         pe_guess_tell(guess, &of->fault, s->a, s->b);

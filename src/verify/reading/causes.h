@@ -40,17 +40,18 @@ void pe_cause_free(pe_cause *cause);
 /* ---- claimed and measured frequencies of the pairs of an upload, fastest first ---- */
 
 /** The frequencies that were measured, beside those of the reading's guess, without arrays. */
-pe_sequence pe_ladder_of_reading(const pe_reading *reading);
+pe_sequence pe_inv_freq_of_reading(const pe_reading *reading);
 
-/** Make what ladder->plain holds, and the scaling, for a guess. Free it after an error, too.
+/** Make what inv_freq->plain holds, and the scaling, for a guess. Free it after an error, too.
  * Errors  OVERLOADED (memory). */
-pe_status pe_ladder_make(const pe_guess *guess, pe_sequence *ladder, pe_problem *why) PE_MUST_CHECK;
-void pe_ladder_free(pe_sequence *ladder);
+pe_status pe_inv_freq_make(const pe_guess *guess, pe_sequence *inv_freq,
+                           pe_problem *why) PE_MUST_CHECK;
+void pe_inv_freq_free(pe_sequence *inv_freq);
 
 /**
  * The next mistake from *row on that the measured frequencies have and the claimed ones do not. It
- * is added to the guess, which borrows the ladder's numbers. False: there is none.
+ * is added to the guess, which borrows its numbers. False: there is none.
  */
-bool pe_ladder_next(pe_sequence *ladder, size_t *row, pe_guess *guess) PE_MUST_CHECK;
+bool pe_inv_freq_next(pe_sequence *inv_freq, size_t *row, pe_guess *guess) PE_MUST_CHECK;
 
 #endif

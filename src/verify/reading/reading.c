@@ -205,7 +205,7 @@ static void anchor(const pe_reading_source *s, pe_reading *r)
 
 /* ---- the reading ---- */
 
-/* Insertion: the pairs of nearly all ladders are in order. */
+/* Insertion: the pairs of nearly all frequencies are in order. */
 static void sort_pairs(const double *w, pe_reading_source *s)
 {
     for (size_t i = 0; i < s->pairs; i++) {

@@ -77,7 +77,7 @@ static unsigned explain_most(pe_search *s, pe_guess *guess)
 {
     size_t misses, others;
     const size_t few = s->view->elements / MOSTLY;
-    const pe_grain *angles = guess->distortion.angles;
+    const pe_narrow_type *angles = guess->distortion.angles;
     const pe_comparison of = {s->view, guess, &s->work};
     const unsigned by = pe_measure_allowed(guess) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
     if (!pe_attempts_did(s, pe_measure_misses(&of, by, few, true, &misses, s->why)) || misses > few)

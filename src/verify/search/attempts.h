@@ -150,30 +150,31 @@ void pe_fit_each(pe_search *s, const pe_guess *guess, pe_try *behind);
 /* ---- guesses that explain all of an upload but a part ---- */
 
 /** A guess that explains all but few rows, few columns or few elements becomes a finding. */
-pe_try pe_strays_try;
+pe_try pe_mismatches_try;
 
 /** Are more elements off than those of a few cells? Otherwise layouts and tensors are as claimed. */
-bool pe_strays_are_many(const pe_search *s);
+bool pe_mismatches_are_many(const pe_search *s);
 
-/** The same of strays that were counted: the report gets a finding where they are few. */
-pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_strays *strays,
-                         bool of_pairs, pe_problem *why) PE_MUST_CHECK;
+/** The same of mismatches that were counted: the report gets a finding where they are few. */
+pe_status pe_mismatches_tell(pe_report *report, const pe_guess *guess,
+                             const pe_mismatches *mismatches, bool of_pairs,
+                             pe_problem *why) PE_MUST_CHECK;
 
 /** Is it a name of such a finding? */
-bool pe_strays_is_fault(const char *name);
+bool pe_mismatches_is_fault(const char *name);
 
 /* ---- other parameters that an upload which matches cannot exclude ---- */
 
 /**
  * Of an upload of pairs on one axis, which matches: other types of scaling, lists of factors,
  * lengths and bases in use that explain it as well, and from which position on they would not. They
- * go to report->blind. A claim without scaling is held against types with a factor of 8 and an
+ * go to report->indistinguishable. A claim without scaling is held against types with a factor of 8 and an
  * original length of 4096.
  *
  * Rule  Two tables differ at a position where some pair's cosines or sines do by more than twice
  *       what the rule of verify.h allows there.
  */
-void pe_blind_find(pe_search *s);
+void pe_indistinguishable_find(pe_search *s);
 
 /** Of an upload with several tensors, or of vectors with several heads: those that do not match are
  * verified as a claim of their own, and what is found is told of them. Where each holds what belongs

@@ -164,7 +164,7 @@ static bool was_tried(const pe_beside *b, const pe_fault *fault, const units *at
         (at->by == WHOLE || at->by == COLUMNS || (at->by == ROWS && n + 1 >= at->n));
     const bool may = narrow || (at->by == WHOLE && b->guess->n_faults == 0);
     for (size_t f = 0; f < pe_faults_n && may; f++)
-        tried |= pe_faults[f].name == fault->name && !pe_faults_is_grain(&pe_faults[f]);
+        tried |= pe_faults[f].name == fault->name && !pe_faults_is_narrow_type(&pe_faults[f]);
     return tried;
 }
 

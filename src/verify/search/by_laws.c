@@ -51,7 +51,7 @@ static void try_law(pe_search *s, pe_guess *guess)
 }
 
 /* One law after the other; those with a name all, so that equals are told. */
-static void try_laws(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe_try *how)
+static void try_laws(pe_search *s, const pe_guess *from, pe_sequence *inv_freq, pe_try *how)
 {
     size_t law = 0;
     for (bool more = true;
@@ -59,18 +59,18 @@ static void try_laws(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe
         pe_guess guess;
         if (!pe_attempts_did(s, pe_guess_copy(from, &guess, s->why)))
             return;
-        more = pe_ladder_next(ladder, &law, &guess);
+        more = pe_inv_freq_next(inv_freq, &law, &guess);
         if (more)
             pe_attempts_copy(s, &guess, how);
         pe_guess_free(&guess);
     }
 }
 
-static void try_ladder(pe_search *s, const pe_guess *from, pe_sequence *ladder, pe_try *how)
+static void try_inv_freq(pe_search *s, const pe_guess *from, pe_sequence *inv_freq, pe_try *how)
 {
-    if (pe_attempts_did(s, pe_ladder_make(&s->claim, ladder, s->why)))
-        try_laws(s, from, ladder, how);
-    pe_ladder_free(ladder);
+    if (pe_attempts_did(s, pe_inv_freq_make(&s->claim, inv_freq, s->why)))
+        try_laws(s, from, inv_freq, how);
+    pe_inv_freq_free(inv_freq);
 }
 
 /* All that is known is which pairs turn otherwise. */
@@ -116,13 +116,13 @@ static bool find_others(const pe_sequence *l, pe_guess *guess)
     return true;
 }
 
-static void try_uploaded(pe_search *s, pe_guess *guess, pe_sequence *ladder)
+static void try_uploaded(pe_search *s, pe_guess *guess, pe_sequence *inv_freq)
 {
-    if (pe_attempts_did(s, pe_ladder_make(&s->claim, ladder, s->why)))
-        try_laws(s, guess, ladder, try_named_law);
+    if (pe_attempts_did(s, pe_inv_freq_make(&s->claim, inv_freq, s->why)))
+        try_laws(s, guess, inv_freq, try_named_law);
     if (pe_attempts_go_on(s))
-        try_laws(s, guess, ladder, try_law);
-    pe_ladder_free(ladder);
+        try_laws(s, guess, inv_freq, try_law);
+    pe_inv_freq_free(inv_freq);
 }
 
 /* The uploaded frequencies beside those of the guess. */
@@ -140,33 +140,33 @@ void pe_by_laws_uploaded(pe_search *s, pe_guess *guess)
         !expect.fits)
         return;
     const bool made = pe_attempts_did(s, pe_expect_row(&expect, 0, &row, s->why));
-    pe_sequence ladder = {.n = view->claim->uploads[0].array.elements,
-                          .claimed = row.value,
-                          .measured = view->got,
-                          .roundoff = pe_upload_view_roundoff(view)};
-    if (made && ladder.n <= PE_PLAIN_ROW)
-        try_uploaded(s, guess, &ladder);
+    pe_sequence inv_freq = {.n = view->claim->uploads[0].array.elements,
+                            .claimed = row.value,
+                            .measured = view->got,
+                            .roundoff = pe_upload_view_roundoff(view)};
+    if (made && inv_freq.n <= PE_PLAIN_ROW)
+        try_uploaded(s, guess, &inv_freq);
     pe_expect_free(&expect);
 }
 
 void pe_by_laws_named(pe_search *s, pe_guess *guess)
 {
-    pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
-    ladder.held = ladder.faint = true;
-    try_ladder(s, guess, &ladder, try_named_law);
+    pe_sequence inv_freq = pe_inv_freq_of_reading(&s->measured->reading);
+    inv_freq.held = inv_freq.faint = true;
+    try_inv_freq(s, guess, &inv_freq, try_named_law);
 }
 
 void pe_by_laws_measured(pe_search *s, pe_guess *guess)
 {
-    pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
-    ladder.held = true;
-    try_ladder(s, guess, &ladder, try_law);
+    pe_sequence inv_freq = pe_inv_freq_of_reading(&s->measured->reading);
+    inv_freq.held = true;
+    try_inv_freq(s, guess, &inv_freq, try_law);
 }
 
 void pe_by_laws_each(pe_search *s, pe_guess *guess, pe_try *how)
 {
-    pe_sequence ladder = pe_ladder_of_reading(&s->measured->reading);
-    try_ladder(s, guess, &ladder, how);
+    pe_sequence inv_freq = pe_inv_freq_of_reading(&s->measured->reading);
+    try_inv_freq(s, guess, &inv_freq, how);
 }
 
 /* ---- laws that no element is held against ---- */
@@ -194,7 +194,7 @@ static void find_amplitude(const pe_reading *r, pe_guess *guess)
 
 /* Where rows are at claimed positions, and pairs as long, do elements deny what turns suggest? *law
  * is the first row that they do not deny, where there is one. */
-static bool deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, size_t *law)
+static bool deny(pe_search *s, const pe_guess *from, pe_sequence *inv_freq, size_t *law)
 {
     const pe_reading *r = &s->measured->reading;
     size_t next = *law, misses = 0, placed = 0;
@@ -212,7 +212,7 @@ static bool deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, size_t
         if (!pe_attempts_did(s, pe_guess_copy(from, &guess, s->why)))
             break;
         more =
-            pe_ladder_next(ladder, &next, &guess) &&
+            pe_inv_freq_next(inv_freq, &next, &guess) &&
             pe_attempts_did(s, pe_measure_misses(&of, PE_BY_FLOAT32, most, false, &misses, s->why));
         pe_guess_free(&guess);
         denied |= more;
@@ -225,16 +225,16 @@ static bool deny(pe_search *s, const pe_guess *from, pe_sequence *ladder, size_t
 }
 
 /* One law of the frequencies, and the amplitude. */
-static void find_laws(const pe_reading *r, pe_sequence *ladder, size_t law, bool denied,
+static void find_laws(const pe_reading *r, pe_sequence *inv_freq, size_t law, bool denied,
                       pe_guess *guess)
 {
     if (r->tokens < 8)
         return;
-    const bool follows = !denied && pe_ladder_next(ladder, &law, guess);
+    const bool follows = !denied && pe_inv_freq_next(inv_freq, &law, guess);
     guess->fitted |= follows;
     if (r->pairs < 8)
         return;
-    const bool others = !follows && find_others(ladder, guess);
+    const bool others = !follows && find_others(inv_freq, guess);
     if ((r->quality > 0.8 || others) && guess->n_faults < PE_FAULTS_MAX)
         find_amplitude(r, guess);
 }
@@ -243,13 +243,13 @@ void pe_by_laws_alone(pe_search *s, pe_guess *guess)
 {
     const pe_reading *r = &s->measured->reading;
     const size_t before = guess->n_faults;
-    pe_sequence ladder = pe_ladder_of_reading(r);
+    pe_sequence inv_freq = pe_inv_freq_of_reading(r);
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
     size_t law = 0;
-    if (pe_attempts_did(s, pe_ladder_make(&s->claim, &ladder, s->why))) {
-        const bool denied = deny(s, guess, &ladder, &law);
-        find_laws(r, &ladder, law, denied, guess);
+    if (pe_attempts_did(s, pe_inv_freq_make(&s->claim, &inv_freq, s->why))) {
+        const bool denied = deny(s, guess, &inv_freq, &law);
+        find_laws(r, &inv_freq, law, denied, guess);
     }
     if (s->failed == PE_OK && guess->n_faults > before) {
         pe_buffer_format(&evidence,
@@ -258,5 +258,5 @@ void pe_by_laws_alone(pe_search *s, pe_guess *guess)
                          r->quality * (double)r->tokens, r->tokens);
         pe_attempts_did(s, pe_findings_add(s->report, &finding, guess, &evidence, s->why));
     }
-    pe_ladder_free(&ladder);
+    pe_inv_freq_free(&inv_freq);
 }

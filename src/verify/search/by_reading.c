@@ -214,8 +214,8 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_elements_try, .applies = has_faults},
     {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
     {.try = pe_by_laws_alone},
-    {.try = pe_strays_try, .of_claim = true},
-    {.try = pe_strays_try, .applies = has_faults},
+    {.try = pe_mismatches_try, .of_claim = true},
+    {.try = pe_mismatches_try, .applies = has_faults},
     {0},
 };
 
@@ -227,8 +227,8 @@ static const pe_attempt of_lone_waves[] = {
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = try_numbers, .applies = pe_attempts_turns},
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled},
-    {.try = pe_strays_try, .of_claim = true},
-    {.try = pe_strays_try, .applies = has_faults},
+    {.try = pe_mismatches_try, .of_claim = true},
+    {.try = pe_mismatches_try, .applies = has_faults},
     {.try = pe_by_laws_alone},
     {0},
 };

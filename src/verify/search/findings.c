@@ -143,7 +143,7 @@ pe_status pe_findings_explain(pe_report *report, const pe_comparison *whole, uns
     if (reference.elements > 0 && reference.max_abs < finding.errors.max_abs)
         finding.errors = reference;
     /* all that is not as claimed is undecided: it may be anything */
-    const bool decided = finding.undecided == 0 || finding.undecided < report->strays.elements;
+    const bool decided = finding.undecided == 0 || finding.undecided < report->mismatches.elements;
     whole->guess->fitted |= !decided;
     pe_buffer evidence = {0};
     pe_buffer_format(&evidence,
@@ -170,7 +170,7 @@ static void tell_range(size_t first, size_t last, pe_buffer *out)
     pe_buffer_format(out, first < last ? " (%zu to %zu)" : " (%zu)", first, last);
 }
 
-static void describe_strays(const pe_strays *at, bool sampled, pe_buffer *out)
+static void describe_mismatches(const pe_mismatches *at, bool sampled, pe_buffer *out)
 {
     pe_buffer_format(out, "%zu of %zu elements%s are something else, in %zu of %zu rows",
                      at->elements, at->compared, sampled ? " of the sample" : "", at->rows,
@@ -186,7 +186,7 @@ static void describe_strays(const pe_strays *at, bool sampled, pe_buffer *out)
 }
 
 /* Few rows, few pairs, few elements, or only such as are no numbers. */
-static bool is_few(const pe_strays *at, bool of_pairs)
+static bool is_few(const pe_mismatches *at, bool of_pairs)
 {
     if (at->elements == 0)
         return false;
@@ -199,7 +199,7 @@ static bool is_few(const pe_strays *at, bool of_pairs)
 
 /* Memory goes bad in a few rows or single elements; in the same columns of most rows, or in a part
  * of most, a computation does. */
-static bool is_of_memory(const pe_strays *at)
+static bool is_of_memory(const pe_mismatches *at)
 {
     return at->not_finite == at->elements || at->rows * 4 <= at->all_rows ||
            at->elements * 64 <= at->compared;
@@ -208,24 +208,24 @@ static bool is_of_memory(const pe_strays *at)
 /* Errors of many elements that are all small are those of an arithmetic. */
 #define SMALL 0x1p-6
 
-bool pe_strays_is_fault(const char *name)
+bool pe_mismatches_is_fault(const char *name)
 {
     return strcmp(name, strays_of_memory.name->text) == 0 ||
            strcmp(name, not_finite.name->text) == 0;
 }
 
-pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_strays *strays,
-                         bool of_pairs, pe_problem *why)
+pe_status pe_mismatches_tell(pe_report *report, const pe_guess *guess,
+                             const pe_mismatches *mismatches, bool of_pairs, pe_problem *why)
 {
     pe_buffer rule = {0};
-    if (!is_few(strays, of_pairs))
+    if (!is_few(mismatches, of_pairs))
         return PE_OK;
-    describe_strays(strays, guess->context->sampled, &rule);
-    const pe_told told = {.fault = strays->not_finite == strays->elements ? &not_finite
-                                   : strays->zeros == strays->elements    ? &zeros
-                                                                          : &strays_of_memory,
+    describe_mismatches(mismatches, guess->context->sampled, &rule);
+    const pe_told told = {.fault = mismatches->not_finite == mismatches->elements ? &not_finite
+                                   : mismatches->zeros == mismatches->elements    ? &zeros
+                                                                               : &strays_of_memory,
                           .rule = pe_buffer_text(&rule),
-                          .fitted = !is_of_memory(strays),
+                          .fitted = !is_of_memory(mismatches),
                           .exact = pe_measure_allowed(guess) == PE_BY_EXACT};
     const pe_status status =
         pe_findings_tell(report, guess, &told, why, "all other elements are as they should be");
@@ -234,18 +234,18 @@ pe_status pe_strays_tell(pe_report *report, const pe_guess *guess, const pe_stra
 }
 
 /* Elements of the view that are not as the guess says. False: they could not be counted. */
-static bool count(pe_search *s, const pe_upload_view *view, pe_guess *guess, pe_strays *out)
+static bool count(pe_search *s, const pe_upload_view *view, pe_guess *guess, pe_mismatches *out)
 {
     pe_totals totals = {0};
     const pe_comparison of = {view, guess, &s->work};
     const bool counted = pe_attempts_set_positions(s, view, guess) &&
                          pe_attempts_did(s, pe_totals_view(&of, PE_TOTALS_RULE, &totals, s->why));
-    *out = totals.strays;
+    *out = totals.mismatches;
     return counted;
 }
 
 /* In a sample of the rows: are so many off that they are not few in the whole? */
-static bool are_most(const pe_strays *at)
+static bool are_most(const pe_mismatches *at)
 {
     return at->elements * 4 > at->compared && at->rows * 8 > 7 * at->all_rows &&
            at->columns * 4 > at->all_columns && at->not_finite < at->elements;
@@ -253,21 +253,21 @@ static bool are_most(const pe_strays *at)
 
 #define FEW_OF 1024 /* elements */
 
-bool pe_strays_are_many(const pe_search *s)
+bool pe_mismatches_are_many(const pe_search *s)
 {
-    const pe_strays *at = &s->report->strays;
+    const pe_mismatches *at = &s->report->mismatches;
     return at->elements * FEW_OF > at->compared || at->compared == 0;
 }
 
-void pe_strays_try(pe_search *s, pe_guess *guess)
+void pe_mismatches_try(pe_search *s, pe_guess *guess)
 {
-    pe_strays strays;
+    pe_mismatches mismatches;
     const bool pairs = s->whole->layout != NULL;
-    if (s->view != s->whole && (!count(s, s->view, guess, &strays) || are_most(&strays)))
+    if (s->view != s->whole && (!count(s, s->view, guess, &mismatches) || are_most(&mismatches)))
         return;
-    if (!count(s, s->whole, guess, &strays) ||
-        (pairs && guess->n_faults == 0 && !is_of_memory(&strays) &&
+    if (!count(s, s->whole, guess, &mismatches) ||
+        (pairs && guess->n_faults == 0 && !is_of_memory(&mismatches) &&
          s->report->distances.errors.max_abs < SMALL))
         return;
-    pe_attempts_did(s, pe_strays_tell(s->report, guess, &strays, pairs, s->why));
+    pe_attempts_did(s, pe_mismatches_tell(s->report, guess, &mismatches, pairs, s->why));
 }

@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "plan/price.h"
 #include "plan/resource.h"
-#include "verify/upload/grain.h"
+#include "verify/upload/narrow_type.h"
 #include "verify/upload/upload.h"
 #include "verify/upload/upload_names.h"
 
@@ -420,7 +420,7 @@ double pe_upload_view_position(const pe_upload_view *view, const pe_positions *p
 double pe_upload_view_roundoff(const pe_upload_view *view)
 {
     const pe_dtype dtype = view->claim->uploads[0].array.dtype;
-    return dtype == PE_INT32 ? 0 : pe_power_of_two(-pe_grain_of_dtype(dtype)->bits);
+    return dtype == PE_INT32 ? 0 : pe_power_of_two(-pe_narrow_type_of_dtype(dtype)->bits);
 }
 
 size_t pe_upload_view_plan_work(const pe_upload_view *view)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blind.c - other parameters that an upload which matches cannot exclude. */
+/* indistinguishable.c - other parameters that an upload which matches cannot exclude. */
 #include "plan/common_params.h"
 #include "verify/search/attempts.h"
 
@@ -96,10 +96,10 @@ static void label(const pe_fault *fault, const pe_guess *guess, bool changed, ch
 
 static void note(pe_search *s, const pe_fault *fault, const pe_guess *other, double rows_from)
 {
-    pe_blind *blind = &s->report->blind;
-    if (blind->n == PE_LEN(blind->other))
+    pe_indistinguishable *indistinguishable = &s->report->indistinguishable;
+    if (indistinguishable->n == PE_LEN(indistinguishable->other))
         return;
-    pe_blind_other *to = &blind->other[blind->n++];
+    pe_indistinguishable_other *to = &indistinguishable->other[indistinguishable->n++];
     label(fault, &s->claim, false, to->claimed, sizeof to->claimed);
     label(fault, other, true, to->instead, sizeof to->instead);
     to->rows_from = rows_from;
@@ -150,7 +150,7 @@ static void try(pe_search *s, const pe_fault *fault)
     pe_guess_free(&other);
 }
 
-void pe_blind_find(pe_search *s)
+void pe_indistinguishable_find(pe_search *s)
 {
     if (s->view->layout == NULL || s->view->axes > 1)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_verify_arriving.c - POST /v1/verify of tables whose rows are compared as they arrive: two
+ * test_verify_streamed.c - POST /v1/verify of tables whose rows are compared as they arrive: two
  * servers, one of which holds the same bodies as a whole, say the same.
  */
 #include "support/check.h"

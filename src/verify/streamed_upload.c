@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* arriving.c - a table that is held against its claim while its rows arrive. */
-#include "verify/arriving.h"
+/* streamed_upload.c - a table that is held against its claim while its rows arrive. */
+#include "verify/streamed_upload.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 /* With fewer rows some band has none. */
 #define ROWS_LEAST 64
 
-struct pe_arriving {
+struct pe_streamed {
     pe_claim claim; /* owned; its arrays have shapes alone */
     size_t rows, width;
     size_t row_bytes[TENSORS_MAX];
@@ -35,7 +35,7 @@ struct pe_arriving {
 
 /* Rows [first, first + n) of each tensor, or the sample, where they are. */
 typedef struct some_rows {
-    const pe_arriving *table;
+    const pe_streamed *table;
     bool sampled;
     size_t first, n;
     const unsigned char *of[TENSORS_MAX];
@@ -56,7 +56,7 @@ static pe_positions *positions_of(const pe_claim *claim)
 static double position_at(const void *of, size_t k)
 {
     const some_rows *rows = of;
-    const pe_arriving *a = rows->table;
+    const pe_streamed *a = rows->table;
     const size_t row = rows->sampled ? pe_reading_sampled(k, a->kept, a->rows) : rows->first + k;
     return pe_positions_at(positions_of(&a->claim), row);
 }
@@ -90,10 +90,10 @@ static pe_status claim_rows(const some_rows *rows, pe_claim *out, pe_problem *wh
 }
 
 /* What is done with the rows that are laid out. */
-typedef pe_status with_rows(pe_arriving *a, pe_claim *claim, const pe_comparison *of,
+typedef pe_status with_rows(pe_streamed *a, pe_claim *claim, const pe_comparison *of,
                             pe_problem *why);
 
-static pe_status lay_out(pe_arriving *a, const some_rows *rows, const pe_verify_context *context,
+static pe_status lay_out(pe_streamed *a, const some_rows *rows, const pe_verify_context *context,
                          with_rows *next, pe_problem *why)
 {
     pe_claim claim;
@@ -138,7 +138,7 @@ static const unsigned char *data_of(const pe_claim *claim, size_t t)
 
 /* Have the first rows the width of the claim? Plain numbers have one tensor. Then there are totals.
  * Planning names a lone tensor, and sorts others. */
-static pe_status look_at_first(pe_arriving *a, pe_claim *claim, const pe_comparison *of,
+static pe_status look_at_first(pe_streamed *a, pe_claim *claim, const pe_comparison *of,
                                pe_problem *why)
 {
     const pe_upload_view *view = of->view;
@@ -151,11 +151,11 @@ static pe_status look_at_first(pe_arriving *a, pe_claim *claim, const pe_compari
 }
 
 /* Rows of all tensors that are there; 0 where they are not one behind the other. */
-static size_t rows_there(const pe_arriving *a, pe_slice there, size_t *skip)
+static size_t rows_there(const pe_streamed *a, pe_slice there, size_t *skip)
 {
     const unsigned char *body = (const unsigned char *)there.text;
     const unsigned char *last = data_of(&a->claim, a->last);
-    const size_t held = pe_arriving_held_bytes(a), at = (size_t)(last - body);
+    const size_t held = pe_streamed_held_bytes(a), at = (size_t)(last - body);
     if (at >= there.bytes || (held > 0 && data_of(&a->claim, 1 - a->last) + held != last))
         return 0;
     *skip = at - held;
@@ -164,7 +164,7 @@ static size_t rows_there(const pe_arriving *a, pe_slice there, size_t *skip)
 }
 
 /* The claim is copied; totals.seen_rows is NULL where it is not compared by rows. */
-static pe_status make(pe_arriving *a, pe_slice there, size_t *skip,
+static pe_status make(pe_streamed *a, pe_slice there, size_t *skip,
                       const pe_verify_context *context, pe_problem *why)
 {
     pe_plan plan = {0};
@@ -192,14 +192,14 @@ static pe_status make(pe_arriving *a, pe_slice there, size_t *skip,
     return status == PE_OK ? lay_out(a, &rows, context, look_at_first, why) : status;
 }
 
-pe_status pe_arriving_begin(pe_claim *claim, pe_slice there, size_t *skip,
-                            const pe_verify_context *context, pe_arriving **out, pe_problem *why)
+pe_status pe_streamed_begin(pe_claim *claim, pe_slice there, size_t *skip,
+                            const pe_verify_context *context, pe_streamed **out, pe_problem *why)
 {
     *out = NULL;
     pe_upload_shape_drop_ones(claim);
     if (!has_rows(claim, context))
         return PE_OK;
-    pe_arriving *a = calloc(1, sizeof *a);
+    pe_streamed *a = calloc(1, sizeof *a);
     if (a == NULL)
         return pe_fail_memory(why);
     a->claim = *claim;
@@ -213,40 +213,40 @@ pe_status pe_arriving_begin(pe_claim *claim, pe_slice there, size_t *skip,
     }
     *claim = a->claim;
     a->claim = (pe_claim){0};
-    pe_arriving_free(a);
+    pe_streamed_free(a);
     return status;
 }
 
-void pe_arriving_free(pe_arriving *arriving)
+void pe_streamed_free(pe_streamed *streamed)
 {
-    if (arriving == NULL)
+    if (streamed == NULL)
         return;
-    pe_verify_claim_free(&arriving->claim);
-    pe_totals_free(&arriving->totals);
+    pe_verify_claim_free(&streamed->claim);
+    pe_totals_free(&streamed->totals);
     for (size_t t = 0; t < TENSORS_MAX; t++)
-        free(arriving->sample[t]);
-    free(arriving);
+        free(streamed->sample[t]);
+    free(streamed);
 }
 
-const pe_claim *pe_arriving_claim(const pe_arriving *arriving)
+const pe_claim *pe_streamed_claim(const pe_streamed *streamed)
 {
-    return &arriving->claim;
+    return &streamed->claim;
 }
 
-size_t pe_arriving_row_bytes(const pe_arriving *arriving)
+size_t pe_streamed_row_bytes(const pe_streamed *streamed)
 {
-    return arriving->row_bytes[arriving->last];
+    return streamed->row_bytes[streamed->last];
 }
 
-size_t pe_arriving_held_bytes(const pe_arriving *arriving)
+size_t pe_streamed_held_bytes(const pe_streamed *streamed)
 {
-    const pe_arriving *a = arriving;
+    const pe_streamed *a = streamed;
     return a->claim.n_uploads > 1 ? a->rows * a->row_bytes[1 - a->last] : 0;
 }
 
 /* ---- rows ---- */
 
-static pe_status compare(pe_arriving *a, pe_claim *claim PE_UNUSED, const pe_comparison *of,
+static pe_status compare(pe_streamed *a, pe_claim *claim PE_UNUSED, const pe_comparison *of,
                          pe_problem *why)
 {
     pe_bad *bad = &a->totals.first_bad;
@@ -264,7 +264,7 @@ static pe_status compare(pe_arriving *a, pe_claim *claim PE_UNUSED, const pe_com
     return PE_OK;
 }
 
-static void keep_sample(pe_arriving *a, const some_rows *rows)
+static void keep_sample(pe_streamed *a, const some_rows *rows)
 {
     for (; a->taken < a->kept; a->taken++) {
         const size_t row = pe_reading_sampled(a->taken, a->kept, a->rows);
@@ -276,10 +276,10 @@ static void keep_sample(pe_arriving *a, const some_rows *rows)
     }
 }
 
-pe_status pe_arriving_rows(pe_arriving *arriving, const void *held, const void *rows, size_t n,
+pe_status pe_streamed_rows(pe_streamed *streamed, const void *held, const void *rows, size_t n,
                            const pe_verify_context *context, pe_problem *why)
 {
-    pe_arriving *a = arriving;
+    pe_streamed *a = streamed;
     const size_t done = a->totals.done, left = a->rows - done;
     some_rows next = {.table = a, .first = done, .n = n < left ? n : left, .of = {rows, rows}};
     if (a->claim.n_uploads > 1)
@@ -294,7 +294,7 @@ pe_status pe_arriving_rows(pe_arriving *arriving, const void *held, const void *
 
 /* ---- the end ---- */
 
-static pe_status search(const pe_arriving *a, const pe_verify_context *context, pe_report *out,
+static pe_status search(const pe_streamed *a, const pe_verify_context *context, pe_report *out,
                         pe_problem *why)
 {
     pe_claim claim;
@@ -311,7 +311,7 @@ static pe_status search(const pe_arriving *a, const pe_verify_context *context, 
     size_t kept = 0;
     for (size_t f = 0; f < out->n_findings; f++) { /* what is of the sample alone is not told */
         const pe_finding finding = out->findings[f];
-        if (finding.n_faults == 1 && pe_strays_is_fault(finding.faults[0]))
+        if (finding.n_faults == 1 && pe_mismatches_is_fault(finding.faults[0]))
             pe_verify_finding_free(&out->findings[f]);
         else
             out->findings[kept++] = finding;
@@ -323,12 +323,12 @@ static pe_status search(const pe_arriving *a, const pe_verify_context *context, 
     return PE_OK;
 }
 
-pe_status pe_arriving_end(pe_arriving *arriving, const pe_verify_context *context, pe_report *out,
+pe_status pe_streamed_end(pe_streamed *streamed, const pe_verify_context *context, pe_report *out,
                           pe_problem *why)
 {
     pe_guess guess;
     pe_report report = {0};
-    pe_arriving *a = arriving;
+    pe_streamed *a = streamed;
     pe_status status = search(a, context, &report, why);
     pe_yield_finish();
     if (status == PE_OK)
@@ -341,7 +341,7 @@ pe_status pe_arriving_end(pe_arriving *arriving, const pe_verify_context *contex
     free(report.parameters);
     report.parameters = pe_guess_parameters(&guess);
     if (!report.matches && report.n_findings == 0)
-        status = pe_strays_tell(&report, &guess, &report.strays, a->pairs, why);
+        status = pe_mismatches_tell(&report, &guess, &report.mismatches, a->pairs, why);
     pe_findings_rank(&report);
     pe_guess_free(&guess);
     if (status == PE_OK && report.parameters == NULL)
