@@ -127,10 +127,4 @@ extern const pe_slip pe_positions_other, pe_positions_permuted, pe_positions_run
 /** Which of the three says most of measured positions. */
 const pe_slip *pe_positions_list_of(const pe_sequence *positions);
 
-/** sqrt(x^2 + y^2), to an ulp or two; of numbers whose squares are numbers. */
-static inline double pe_length(double x, double y)
-{
-    return sqrt(x * x + y * y);
-}
-
 #endif

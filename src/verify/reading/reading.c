@@ -55,8 +55,8 @@ static bool is_repeated(const pe_reading_source *s, const pe_reading *r, size_t 
 {
     size_t i = 0;
     for (; i < s->pairs && r->claimed[t] != r->claimed[t - 1]; i++) {
-        const pe_complex here = pe_reading_pair(s, t, i), before = pe_reading_pair(s, t - 1, i);
-        const double off = pe_length(here.re - before.re, here.im - before.im);
+        const pe_wave here = pe_reading_pair(s, t, i), before = pe_reading_pair(s, t - 1, i);
+        const double off = hypot(here.cosine - before.cosine, here.sine - before.sine);
         if (!(off <= (4 * s->roundoff + 0x1p-21) * r->amplitude))
             return false;
     }
@@ -92,18 +92,19 @@ static double median_turn(const pe_reading_source *s, const pe_reading *r, size_
     const size_t most = lag > 1 && lag * 4 < s->rows ? SAMPLES_NEAR : SAMPLES;
     const size_t last = s->rows - lag, stride = last / most + 1;
     double turns[SAMPLES], near = 0;
-    pe_complex sum = {0, 0};
+    pe_wave sum = {0, 0};
     size_t n = 0;
     for (size_t k = 0; k < last && n < SAMPLES; k += stride) {
-        const pe_complex turn = pe_times_conjugate(pe_reading_pair(s, s->row[k + lag], pair),
-                                                   pe_reading_pair(s, s->row[k], pair));
-        const double size = pe_length(turn.re, turn.im);
+        const pe_wave z = pe_reading_pair(s, s->row[k + lag], pair);
+        const pe_wave from = pe_reading_pair(s, s->row[k], pair);
+        const double re = z.cosine * from.cosine + z.sine * from.sine;
+        const double im = z.sine * from.cosine - z.cosine * from.sine, size = hypot(re, im);
         if (!keeps_step(s, r, k, lag) || !(size > 0) || !isfinite(size))
             continue;
-        turns[n++] = pe_phase_of(turn);
-        sum = (pe_complex){sum.re + turn.re / size, sum.im + turn.im / size};
+        turns[n++] = atan2(im, re);
+        sum = (pe_wave){sum.cosine + re / size, sum.sine + im / size};
     }
-    const double middle = lag == 1 ? pe_phase_of(sum) : expected;
+    const double middle = lag == 1 ? atan2(sum.sine, sum.cosine) : expected;
     for (size_t k = 0; k < n; k++)
         turns[k] = pe_reading_wrap(turns[k] - middle);
     const double result = middle + pe_median(turns, n);
@@ -124,8 +125,8 @@ static double lone_turn(const pe_reading_source *s, const pe_reading *r, size_t 
     for (size_t k = 0; k < last; k += stride) {
         double x[3];
         for (size_t e = 0; e < PE_LEN(x); e++) {
-            const pe_complex z = pe_reading_pair(s, s->row[k + e * lag], pair);
-            x[e] = z.re + z.im;
+            const pe_wave z = pe_reading_pair(s, s->row[k + e * lag], pair);
+            x[e] = z.cosine + z.sine;
         }
         if (!keeps_step(s, r, k, 2 * lag) || !isfinite(x[0] + x[1] + x[2]))
             continue;

@@ -53,10 +53,6 @@ bool pe_reading_is_negative(const pe_reading *reading);
 /** Units of work: each vector of a pair of a row. */
 #define PE_VECTOR_WORK 2
 
-typedef struct pe_complex {
-    double re, im;
-} pe_complex;
-
 /** What is read, and the order of its pairs: slow ones first. */
 typedef struct pe_reading_source {
     const pe_upload_view *view;
@@ -81,18 +77,8 @@ static inline double pe_reading_wrap(double angle)
     return angle - PE_TURN * round(angle / PE_TURN);
 }
 
-static inline pe_complex pe_times_conjugate(pe_complex a, pe_complex b)
-{
-    return (pe_complex){a.re * b.re + a.im * b.im, a.im * b.re - a.re * b.im};
-}
-
-static inline double pe_phase_of(pe_complex z)
-{
-    return atan2(z.im, z.re);
-}
-
-/** Pair i of a token: of vectors, how the rows of the token turned. */
-pe_complex pe_reading_pair(const pe_reading_source *s, size_t token, size_t i);
+/** Pair i of a token, as the guess negates and exchanges waves. */
+pe_wave pe_reading_pair(const pe_reading_source *s, size_t token, size_t i);
 
 /** The phase of pair i of a token; NAN: it has none. Of a lone wave it is one of two. */
 double pe_reading_phase(const pe_reading_source *s, size_t token, size_t i);

@@ -25,35 +25,19 @@ pe_reading_source pe_reading_source_of(const pe_upload_view *view, const pe_gues
                                .exchanged = view->rotated && guess->distortion.exchanged};
 }
 
-pe_complex pe_reading_pair(const pe_reading_source *s, size_t token, size_t i)
+pe_wave pe_reading_pair(const pe_reading_source *s, size_t token, size_t i)
 {
-    const pe_upload_view *view = s->view;
-    const size_t c = s->at.cos_at + i * s->at.stride, d = s->at.sin_at + i * s->at.stride;
-    const size_t rows = view->rotated ? pe_upload_view_token_rows(view) : 1;
-    pe_complex sum = {0, 0};
-    double size = 0;
-    for (size_t o = 0; o < rows; o++) {
-        const size_t row = pe_upload_view_row(view, token, o);
-        const pe_complex got = {pe_upload_view_at(view, false, row, c),
-                                pe_upload_view_at(view, false, row, d)};
-        if (!view->rotated)
-            return (pe_complex){s->cosine * got.re, s->sine * got.im};
-        const pe_complex in = {pe_upload_view_at(view, true, row, c),
-                               pe_upload_view_at(view, true, row, d)};
-        const pe_complex turned = pe_times_conjugate(got, in);
-        sum = (pe_complex){sum.re + turned.re, sum.im + turned.im};
-        size += in.re * in.re + in.im * in.im;
-    }
-    const pe_complex wave = s->exchanged ? (pe_complex){sum.im, sum.re} : sum;
-    return size > 0 ? (pe_complex){s->cosine * wave.re / size, s->sine * wave.im / size} : sum;
+    const pe_wave z = pe_upload_view_wave(s->view, &s->at, token, i);
+    return s->exchanged ? (pe_wave){s->cosine * z.sine, s->sine * z.cosine}
+                        : (pe_wave){s->cosine * z.cosine, s->sine * z.sine};
 }
 
 double pe_reading_phase(const pe_reading_source *s, size_t token, size_t i)
 {
-    const pe_complex z = pe_reading_pair(s, token, i);
+    const pe_wave z = pe_reading_pair(s, token, i);
     if (!s->lone)
-        return fabs(z.re) + fabs(z.im) > 0 ? pe_phase_of(z) : PE_NOWHERE;
-    const double x = fmax(-1, fmin(1, (z.re + z.im) / s->amplitude));
+        return fabs(z.cosine) + fabs(z.sine) > 0 ? atan2(z.sine, z.cosine) : PE_NOWHERE;
+    const double x = fmax(-1, fmin(1, (z.cosine + z.sine) / s->amplitude));
     return s->cosines ? acos(x) : asin(x);
 }
 
@@ -71,16 +55,20 @@ double pe_reading_off(const pe_reading_source *s, double phase, double angle)
 
 enum { SIZES = 1024 };
 
+static double length_of(pe_wave z)
+{
+    return sqrt(z.cosine * z.cosine + z.sine * z.sine);
+}
+
 /* How much longer a vector has become. */
 static double growth(const pe_reading_source *s, size_t row)
 {
-    const pe_upload_view *view = s->view;
     double in = 0, out = 0;
     for (size_t i = 0; i < s->pairs; i++)
         for (size_t second = 0; second < 2; second++) {
             const size_t c = (second ? s->at.sin_at : s->at.cos_at) + i * s->at.stride;
-            const double x = pe_upload_view_at(view, true, row, c);
-            const double y = pe_upload_view_at(view, false, row, c);
+            const double x = pe_upload_view_at(s->view, true, row, c);
+            const double y = pe_upload_view_at(s->view, false, row, c);
             in += x * x;
             out += y * y;
         }
@@ -108,8 +96,8 @@ static double median_most(const pe_reading_source *s, const pe_reading *r)
     for (size_t t = 0; t < r->tokens && n < SIZES; t += r->tokens / SIZES + 1, n++) {
         most[n] = 0;
         for (size_t i = 0; i < s->pairs; i++) {
-            const pe_complex z = pe_reading_pair(s, t, i);
-            most[n] = fmax(most[n], pe_length(z.re, z.im));
+            const pe_wave z = pe_reading_pair(s, t, i);
+            most[n] = fmax(most[n], length_of(z));
         }
     }
     const double found = pe_median(most, n), claimed = r->claimed_amplitude;
@@ -124,8 +112,8 @@ double pe_reading_size(const pe_reading_source *s, const pe_reading *r)
         return s->lone ? median_most(s, r) : median_growth(s);
     const size_t pairs = s->pairs, all = r->tokens * pairs, stride = all / SIZES + 1;
     for (size_t k = 0; k < all && n < SIZES && pairs > 0; k += stride) {
-        const pe_complex z = pe_reading_pair(s, k / pairs, k % pairs);
-        const double at = pe_length(z.re, z.im);
+        const pe_wave z = pe_reading_pair(s, k / pairs, k % pairs);
+        const double at = length_of(z);
         if (isfinite(at))
             size[n++] = at;
     }
@@ -151,8 +139,8 @@ double pe_reading_steady(const pe_reading_source *s, const pe_reading *r)
     double good = 0, n = 0;
     for (size_t k = 0; k < all && !s->view->rotated; k += stride) {
         const size_t row = k % r->tokens, pair = k / r->tokens;
-        const pe_complex z = pe_reading_pair(s, row, pair);
-        const double more = pe_length(z.re, z.im) - r->amplitude;
+        const pe_wave z = pe_reading_pair(s, row, pair);
+        const double more = length_of(z) - r->amplitude;
         good += (s->lone ? more : fabs(more)) <= slack && is_copied(s, row, pair);
         n++;
     }

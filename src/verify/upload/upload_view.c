@@ -342,23 +342,26 @@ void pe_upload_view_free(pe_upload_view *view)
 
 /* ---- where things are ---- */
 
-/* The pair of inputs that a pair of the row is held against; of a table it is not turned. */
-static pe_wave input_of(const pe_upload_view *view, const pe_geometry *at, size_t row, size_t i)
+/* Both numbers of a pair of the row. */
+static pe_wave pair_at(const pe_upload_view *view, bool inputs, const pe_geometry *at, size_t row,
+                       size_t i)
 {
-    const double *in = view->inputs + row * view->width;
-    return view->rotated
-               ? (pe_wave){in[at->cos_at + i * at->stride], in[at->sin_at + i * at->stride]}
-               : (pe_wave){1, 0};
+    return (pe_wave){pe_upload_view_at(view, inputs, row, at->cos_at + i * at->stride),
+                     pe_upload_view_at(view, inputs, row, at->sin_at + i * at->stride)};
+}
+
+/* How the pair `in` turned. */
+static void add_turn(pe_wave of, pe_wave in, pe_wave *sum)
+{
+    sum->cosine += of.cosine * in.cosine + of.sine * in.sine;
+    sum->sine += of.sine * in.cosine - of.cosine * in.sine;
 }
 
 void pe_upload_view_add_wave(const pe_upload_view *view, const pe_geometry *at, size_t row,
                              const double *numbers, size_t i, pe_wave *sum)
 {
-    const double c = numbers[at->cos_at + i * at->stride];
-    const double s = numbers[at->sin_at + i * at->stride];
-    const pe_wave in = input_of(view, at, row, i);
-    sum->cosine += c * in.cosine + s * in.sine;
-    sum->sine += s * in.cosine - c * in.sine;
+    const pe_wave of = {numbers[at->cos_at + i * at->stride], numbers[at->sin_at + i * at->stride]};
+    add_turn(of, view->rotated ? pair_at(view, true, at, row, i) : (pe_wave){1, 0}, sum);
 }
 
 pe_wave pe_upload_view_wave(const pe_upload_view *view, const pe_geometry *at, size_t token,
@@ -366,11 +369,12 @@ pe_wave pe_upload_view_wave(const pe_upload_view *view, const pe_geometry *at, s
 {
     pe_wave sum = {0, 0};
     double size = 0;
-    const size_t rows = view->rotated ? pe_upload_view_token_rows(view) : 1;
-    for (size_t o = 0; o < rows; o++) {
+    if (!view->rotated)
+        return pair_at(view, false, at, pe_upload_view_row(view, token, 0), i);
+    for (size_t o = 0; o < pe_upload_view_token_rows(view); o++) {
         const size_t row = pe_upload_view_row(view, token, o);
-        const pe_wave in = input_of(view, at, row, i);
-        pe_upload_view_add_wave(view, at, row, view->got + row * view->width, i, &sum);
+        const pe_wave in = pair_at(view, true, at, row, i);
+        add_turn(pair_at(view, false, at, row, i), in, &sum);
         size += in.cosine * in.cosine + in.sine * in.sine;
     }
     return size > 0 ? (pe_wave){sum.cosine / size, sum.sine / size} : sum;
