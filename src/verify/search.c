@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* search.c - an upload is held against its claim; then what is tried of it, in order. */
-#include <math.h>
 #include <string.h>
 
 #include "plan/plan.h"
@@ -30,22 +29,6 @@ static bool has_width(const pe_search *s)
 static bool was_permuted(const pe_search *s)
 {
     return s->whole->permuted;
-}
-
-/* One number everywhere, or whole numbers beyond those of waves: as mistakes of elements have them. */
-static bool is_coarse(const pe_search *s)
-{
-    const pe_upload_view *view = s->whole;
-    const double first = pe_upload_view_at(view, false, 0, 0);
-    double most = 1;
-    bool same = true, whole = !view->rotated;
-    for (size_t e = 0; e < view->elements && (same || whole); e++) {
-        const double x = pe_upload_view_at(view, false, e / view->width, e % view->width);
-        same &= x == first;
-        whole &= x == rint(x);
-        most = fmax(most, fabs(x));
-    }
-    return same || (whole && most > 1);
 }
 
 /* It may be right, of other layers of the model. */
@@ -86,7 +69,6 @@ static const pe_attempt of_pairs[] = {
     {.try = try_layers},
     {.try = pe_attempts_try, .applies = was_permuted},
     {.try = pe_attempts_singles},
-    {.try = pe_by_elements_try, .applies = is_coarse},
     {.try = pe_parts_try, .applies = pe_mismatches_are_many},
     {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},
     {.try = pe_axes_try},

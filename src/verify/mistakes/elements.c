@@ -281,19 +281,6 @@ bool pe_beside_follows(pe_beside *b, size_t e)
 #define MOST_ELEMENTS 32768
 #define ELEMENT_WORK  4 /* units */
 
-/* ---- where a vector stands ---- */
-
-size_t pe_beside_head(const pe_beside *b, size_t row)
-{
-    const size_t at = b->row[row];
-    return b->view->inner > 1 ? at % b->heads : at / b->view->batch_tokens % b->heads;
-}
-
-size_t pe_beside_item(const pe_beside *b, size_t row)
-{
-    return b->view->rotated ? b->row[row] / (b->view->batch_tokens * b->heads) : 0;
-}
-
 /* ---- rows ---- */
 
 /* An odd stride meets all heads. */

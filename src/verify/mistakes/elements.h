@@ -54,10 +54,6 @@ pe_status pe_beside_make(const pe_comparison *of, pe_beside *out, bool *made,
                          pe_problem *why) PE_MUST_CHECK;
 void pe_beside_free(pe_beside *beside);
 
-/** Of a vector: its head, and its item of a batch. Of tables 0. */
-size_t pe_beside_head(const pe_beside *b, size_t row);
-size_t pe_beside_item(const pe_beside *b, size_t row);
-
 /** How far x may be off by the rounding of the upload's type. */
 double pe_beside_rounding(const pe_beside *b, double x);
 /** Is an uploaded element what the guess says? */

@@ -16,6 +16,8 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
 
 /* ---- the rows ---- */
 
+/* The length from which on the base of dynamic scaling grows; 0: it is another one. */
+#define DYNAMIC      "(rope_type.dynamic ? max_position_embeddings : 0)"
 #define CHANGED      "first(abs(part - 1) > 1e-9)"
 #define SCALED       CHANGED " < n"
 #define UNSCALED     CHANGED " == n"
@@ -41,15 +43,16 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
 #define OF_BLEND "least < 1 && listed == 0"
 
 /* Where the ramp of yarn begins and ends. */
-#define AT(PAIRS, BETA, BASE)         "(" PAIRS "*ln(original/(2*pi*" BETA "))/ln(" BASE "))"
+#define AT(PAIRS, BETA, BASE)                                                                      \
+    "(" PAIRS "*ln(original_max_position_embeddings/(2*pi*" BETA "))/ln(" BASE "))"
 #define ENDS(HOW, X)                  "(truncate == 0 ? " X " : " HOW X ")"
 #define LOW(PAIRS, BETA, BASE)        "max(" ENDS("floor", AT(PAIRS, BETA, BASE)) ", 0)"
 #define HIGH(PAIRS, BETA, BASE, LAST) "min(" ENDS("ceil", AT(PAIRS, BETA, BASE)) ", " LAST ")"
 #define LOW_CLAIMED                   LOW("n", "beta_fast", "theta")
 #define HIGH_CLAIMED                  HIGH("n", "beta_slow", "theta", "2*n - 1")
 #define RAMP(NAME, FROM, ...)                                                                      \
-    PE_ROW(NAME, .op = "plain*(1 + (1/scale - 1)*" ALONG ")",                                      \
-           .where = "rope_type.yarn && theta > 1 && scale > 1 && head_pairs > 0 && "               \
+    PE_ROW(NAME, .op = "plain*(1 + (1/factor - 1)*" ALONG ")",                                     \
+           .where = "rope_type.yarn && theta > 1 && factor > 1 && (head_dim/2) > 0 && "            \
                     "(a != " LOW_CLAIMED " || b != " HIGH_CLAIMED ")",                             \
            .a = FROM, .b = __VA_ARGS__)
 #define RAMP_OF(NAME, PAIRS, BASE)                                                                 \
@@ -63,27 +66,32 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
  * power, and something was added to it. */
 #define GROWN_BY "((x[1]^-n/theta)^((n - 1)/n))"
 #define IS_GROWN "(" GROWN_BY " > 1 + 1e-6 && abs(x[n - 1]*x[1]^-(n - 1) - 1) < 1e-6)"
-#define GROWN    "(" IS_GROWN " ? " GROWN_BY " : scale)"
+#define GROWN    "(" IS_GROWN " ? " GROWN_BY " : factor)"
 #define BASE(NAME, POWER, MORE)                                                                    \
     PE_ROW(NAME, ON_LADDER, .a = "theta*(" GROWN " + " MORE ")^(" POWER ")", .b = GROWN,           \
            .where = "theta > 0 && b > 1 && (" POWER " == 1 || " IS_GROWN ")")
 /* What the measured base makes of theta; and the base that turns tell. */
-#define BY_BASE        "((base/theta)^((n - 1)/n))"
-#define LENGTH         "(dynamic*(" BY_BASE " + scale - 1)/scale)"
-#define TURNED         "(theta*(y[slow]/x[slow])^(-n/slow))"
-#define ENDS_OF_RAMP   "; the ramp goes from pair {a} to {b}"
-#define MOST_HEADS     "1024"
-#define POWER          "(ln(y[slow]/x)/ln(x[slow]/x))" /* which pair tells best */
-#define TIMES          "(y[n - 1]/x[n - 1])"           /* others turn too far from row to row */
-#define DIGIT          "10^floor(log10" TIMES ")"
-#define OF_SCALED      .where = SCALED, .faint = true
-#define BANDED         "high > low && low > 0 && original > 0 && scale > 1"
-#define NAIVE          .a = "theta*scale", .b = "scale", .where = "theta > 0 && scale > 1"
-#define SMOOTH(KEPT)   "plain*(" KEPT " + (1 - " KEPT ")/scale)"
-#define KEPT_BY_WAVE   "min(max((original/low - 2*pi/plain)/(original/low - original/high), 0), 1)"
-#define TURNS          "(original*plain/(2*pi))"
-#define KEPT_BY_FACTOR "((" TURNS " - low)/(scale - low))"
-#define KEPT           "((part - 1/scale)/(1 - 1/scale))"
+#define BY_BASE      "((base/theta)^((n - 1)/n))"
+#define LENGTH       "(" DYNAMIC "*(" BY_BASE " + factor - 1)/factor)"
+#define TURNED       "(theta*(y[slow]/x[slow])^(-n/slow))"
+#define ENDS_OF_RAMP "; the ramp goes from pair {a} to {b}"
+#define MOST_HEADS   "1024"
+#define POWER        "(ln(y[slow]/x)/ln(x[slow]/x))" /* which pair tells best */
+#define TIMES        "(y[n - 1]/x[n - 1])"           /* others turn too far from row to row */
+#define DIGIT        "10^floor(log10" TIMES ")"
+#define OF_SCALED    .where = SCALED, .faint = true
+#define BANDED                                                                                     \
+    "rope_type.llama3 && high_freq_factor > low_freq_factor && low_freq_factor > 0 && "            \
+    "original_max_position_embeddings > 0 && factor > 1"
+#define NAIVE        .a = "theta*factor", .b = "factor", .where = "theta > 0 && factor > 1"
+#define SMOOTH(KEPT) "plain*(" KEPT " + (1 - " KEPT ")/factor)"
+#define KEPT_BY_WAVE                                                                               \
+    "min(max((original_max_position_embeddings/low_freq_factor - "                                 \
+    "2*pi/plain)/(original_max_position_embeddings/low_freq_factor - "                             \
+    "original_max_position_embeddings/high_freq_factor), 0), 1)"
+#define TURNS          "(original_max_position_embeddings*plain/(2*pi))"
+#define KEPT_BY_FACTOR "((" TURNS " - low_freq_factor)/(factor - low_freq_factor))"
+#define KEPT           "((part - 1/factor)/(1 - 1/factor))"
 
 #define DECIMALS(N) PE_ROW(inv_freq_decimals, .a = N, .op = "rint(x*10^a)/10^a", .subtle = true)
 #define ROUNDED(RULE, OP)                                                                          \
@@ -119,10 +127,10 @@ static const pe_slip rows[] = {
            .fault.remedy = "pass rope_scaling (rope_parameters, freq_factors, lerope_alpha) to the "
                            "code that makes inv_freq",
            OF_SCALED, .op = "plain"),
-    PE_ROW(head_in_exponent, .where = "head_pairs > 0 && head_pairs != n",
-           .op = "plain^(n/head_pairs)"),
-    PE_ROW(rotary_in_exponent, .where = "head_pairs > 0 && head_pairs != n",
-           .op = "plain^(head_pairs/n)"),
+    PE_ROW(head_in_exponent, .where = "(head_dim/2) > 0 && (head_dim/2) != n",
+           .op = "plain^(n/(head_dim/2))"),
+    PE_ROW(rotary_in_exponent, .where = "(head_dim/2) > 0 && (head_dim/2) != n",
+           .op = "plain^((head_dim/2)/n)"),
     PE_ROW(rotary_in_exponent,
            .fault.rule = ROTARY_IN_EXPONENT ", as without rope_type proportional",
            .a = "first(x == 0)", .where = "theta > 0 && a > 1 && a < n",
@@ -151,7 +159,7 @@ static const pe_slip rows[] = {
     PE_ROW(every_other_frequency, .op = "x[2*i % n]"),
     PE_ROW(half_ladder_repeated, .op = "x[i % floor((n + 1)/2)]"),
     PE_ROW(width_in_exponent, .a = "1/round(1/" POWER ")", .b = "2*n*round(1/a)",
-           .where = "slow > 0 && 1/a > 2.5 && 1/a < " MOST_HEADS " && b != 2*head_pairs",
+           .where = "slow > 0 && 1/a > 2.5 && 1/a < " MOST_HEADS " && b != 2*(head_dim/2)",
            .op = "x[0]*(x/x[0])^a"),
     PE_ROW(width_in_exponent,
            .fault.rule = "exponents are divided by {b}, as those of another head_dim",
@@ -173,13 +181,14 @@ static const pe_slip rows[] = {
     PE_ROW(frequencies_linear, .op = "x[0] + (x[n - 1] - x[0])*i/(n - 1)"),
     PE_ROW(ladder_harmonic, .op = "x[0]/(1 + i)"),
     PE_ROW(angles_multiplied, .a = DIGIT "*round(" TIMES "/" DIGIT ")",
-           .where = "scale <= 1 && theta > 0 && span > 0 && a > 9 && abs(a/" TIMES " - 1) < 0.02",
+           .where =
+               "(factor > 1) == 0 && theta > 0 && span > 0 && a > 9 && abs(a/" TIMES " - 1) < 0.02",
            .op = "a*x"),
     /* scaling */
     PE_ROW(scaling_inverted, OF_SCALED, .op = "plain/part"),
     PE_ROW(scaling_twice, OF_SCALED, .op = "x*part"),
-    PE_ROW(ntk_as_well, NAIVE, .op = "x*scale^(-i/(n - 1))"),
-    PE_ROW(linear_as_well, NAIVE, .op = "x/scale"),
+    PE_ROW(ntk_as_well, NAIVE, .op = "x*factor^(-i/(n - 1))"),
+    PE_ROW(linear_as_well, NAIVE, .op = "x/factor"),
     PE_ROW(factors_reversed, .where = "listed", .op = "plain*part[n - 1 - i]"),
     PE_ROW(lerope_base, .where = "listed", .op = "plain*part^ln(2)"),
     PE_ROW(lerope_linear, .where = "listed", .op = "plain*(1 + ln(part))"),
@@ -196,13 +205,13 @@ static const pe_slip rows[] = {
     EDGE(blend_missing, "part <= least*(1 + 1e-9)", OF_BLEND),
     EDGE(blend_missing, "part <= (1 + least)/2", OF_BLEND),
     EDGE(blend_missing, "unscaled == 0", SCALED),
-    EDGE(factors_exchanged, "part <= least*(1 + 1e-9)", OF_BLEND " && high > 0"),
+    EDGE(factors_exchanged, "part <= least*(1 + 1e-9)", OF_BLEND " && rope_type.llama3"),
     RAMP(betas_default, LOW("n", "32", "theta"), HIGH("n", "1", "theta", "2*n - 1")),
     RAMP_OF(ramp_of_other_base, "n", "10000"),
-    RAMP_OF(ramp_of_head_dim, "head_pairs", "theta"),
-    RAMP_OF(ramp_of_part, "(n*n/head_pairs)", "theta"),
+    RAMP_OF(ramp_of_head_dim, "(head_dim/2)", "theta"),
+    RAMP_OF(ramp_of_part, "(n*n/(head_dim/2))", "theta"),
     RAMP_OF(ramp_of_half_dim, "(n/2)", "theta"),
-    RAMP_OF(ramp_of_double_dim, "(head_pairs != 2*n ? 2*n : none)", "theta"),
+    RAMP_OF(ramp_of_double_dim, "((head_dim/2) != 2*n ? 2*n : none)", "theta"),
     RAMP(ramp_over_channels, LOW_CLAIMED "/2", HIGH_CLAIMED "/2"),
     RAMP(ramp_clamped, LOW_CLAIMED, HIGH("n", "beta_slow", "theta", "n - 1")),
     ROUNDED_RAMP("ceil", "floor", NULL),
@@ -211,34 +220,35 @@ static const pe_slip rows[] = {
         "both ends of the ramp (low, high) were rounded down: high is no ceil" ENDS_OF_RAMP),
     ROUNDED_RAMP("round", "round",
                  "both ends of the ramp (low, high) were rounded to nearest" ENDS_OF_RAMP),
-    PE_ROW(wavelengths_blended, .where = "scale > 1 && (rope_type.yarn || (" BANDED "))",
-           .op = "plain/(" KEPT " + (1 - " KEPT ")*scale)"),
+    PE_ROW(wavelengths_blended, .where = "factor > 1 && (rope_type.yarn || (" BANDED "))",
+           .op = "plain/(" KEPT " + (1 - " KEPT ")*factor)"),
     PE_ROW(smooth_of_wavelength, .where = BANDED, .op = SMOOTH(KEPT_BY_WAVE)),
     PE_ROW(smooth_of_factor, .where = BANDED,
-           .op = TURNS " >= low && " TURNS " <= high ? " SMOOTH(KEPT_BY_FACTOR) " : x"),
+           .op = TURNS " >= low_freq_factor && " TURNS
+                       " <= high_freq_factor ? " SMOOTH(KEPT_BY_FACTOR) " : x"),
     BASE(theta_times_factor, "1", "0"),
     BASE(exponent_of_factor_inverted, "(n - 1)/n", "0"),
     BASE(exponent_of_head_dim,
-         "(head_pairs > 1 && head_pairs != n ? head_pairs/(head_pairs - 1) : none)", "0"),
+         "((head_dim/2) > 1 && (head_dim/2) != n ? (head_dim/2)/((head_dim/2) - 1) : none)", "0"),
     BASE(exponent_of_half_dim, "n/(n - 2)", "0"),
-    BASE(dynamic_not_less, "n/(n - 1)", "(dynamic > 0 ? scale - 1 : none)"),
+    BASE(dynamic_not_less, "n/(n - 1)", "(" DYNAMIC " > 0 ? factor - 1 : none)"),
     /* numbers that are read off, and types that frequencies passed through */
     PE_ROW(pairs_rest, .a = "first(" RESTS ")", .b = SLOW_END " ? n - 1 : " LAST,
            .where = "a <= b && (a > 0 || b + 1 < n)", .op = "i >= a && i <= b ? 0 : x",
            .may_be_one = true),
     PE_ROW(pairs_rest, .a = "floor(n/2)", .b = "n - 1", .op = "i >= a ? 0 : x"),
-    PE_ROW(ntk_factor, .a = "round(2*" BY_BASE ")/2", .b = "scale",
-           .where = "scale > 1 && lead == 1 && a > 1 && " NEARLY(
+    PE_ROW(ntk_factor, .a = "round(2*" BY_BASE ")/2", .b = "factor",
+           .where = "factor > 1 && lead == 1 && a > 1 && " NEARLY(
                BY_BASE, "a") " && "
-                             "abs(x[1]*(theta*scale^(n/(n - 1)))^(1/n) - 1) <= 1e-6",
+                             "abs(x[1]*(theta*factor^(n/(n - 1)))^(1/n) - 1) <= 1e-6",
            .op = "(theta*a^(n/(n - 1)))^(-i/n)", .fitted = true),
     PE_ROW(base_scaled,
            .fault.remedy = "raise the factor to d/(d - 2), where d is the rotated dimension",
-           .a = "ln(base/theta)/ln(scale)", .b = "2*a/(a - 1)",
-           .where = "scale > 1 && lead == 1 && dynamic == 0 && a > 1 && a < 2 && " SCALED,
-           .op = "(theta*scale^a)^(-i/n)", .fitted = true),
+           .a = "ln(base/theta)/ln(factor)", .b = "2*a/(a - 1)",
+           .where = "factor > 1 && lead == 1 && " DYNAMIC " == 0 && a > 1 && a < 2 && " SCALED,
+           .op = "(theta*factor^a)^(-i/n)", .fitted = true),
     PE_ROW(seq_len, .a = "round(" LENGTH ")", .b = "base",
-           .where = "lead == 1 && dynamic > 0 && a > dynamic && " NEARLY(LENGTH, "a"),
+           .where = "lead == 1 && " DYNAMIC " > 0 && a > " DYNAMIC " && " NEARLY(LENGTH, "a"),
            .op = "b^(-i/n)", .fitted = true),
     PE_ROW(scaling_ignored, .a = "base", .b = "theta", .where = "lead == 1 && " SCALED, ON_LADDER,
            .fitted = true),

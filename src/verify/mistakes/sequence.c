@@ -75,6 +75,16 @@ static double part_of(const void *of, double i)
     return i >= 0 && i < (double)s->n ? pe_sequence_part(s, (size_t)i) : nan("");
 }
 
+/* The slowest pair that is known to turn, by so many radians over the span; 0: there is none. It tells
+ * exponents best. */
+static size_t slowest(const pe_sequence *s, double turn)
+{
+    size_t i = s->n - 1;
+    while (i > 0 && !(s->measured[i] > 0 && s->measured[i] * s->span >= turn))
+        i--;
+    return i;
+}
+
 /* Is it that of the claimed base? */
 static double unscaled_of(const void *of, double i)
 {
@@ -93,22 +103,21 @@ static double tidy(const pe_sequence *s, double x)
 static double lead_of(const void *of, double i PE_UNUSED)
 {
     const pe_sequence *s = of;
-    return s->span > 0 || !(s->scaling.theta > 0) ? nan("") : tidy(s, s->measured[0]);
+    return s->span > 0 || !(s->theta > 0) ? nan("") : tidy(s, s->measured[0]);
 }
 
 static double base_of(const void *of, double k PE_UNUSED)
 {
     const pe_sequence *s = of;
-    const size_t i = pe_sequence_slowest(s, 0);
+    const size_t i = slowest(s, 0);
     const double base = pow(s->measured[i] / s->measured[0], -(double)s->n / (double)i);
     return isfinite(base) && base > 1 ? tidy(s, base) : nan("");
 }
 
-/* The pair that tells exponents best. */
 static double slow_of(const void *of, double i PE_UNUSED)
 {
     const pe_sequence *s = of;
-    return (double)pe_sequence_slowest(s, s->span > 0 ? 1 : 0);
+    return (double)slowest(s, s->span > 0 ? 1 : 0);
 }
 
 #define MEMBER(NAME, OF)                                                                           \
@@ -132,16 +141,10 @@ const pe_term pe_sequence_terms[] = {
     MEMBER("b", b),
     MEMBER("first", first),
     MEMBER("least", least),
-    MEMBER("theta", scaling.theta),
-    MEMBER("scale", scaling.factor),
-    MEMBER("original", scaling.original),
-    MEMBER("low", scaling.bands[0]),
-    MEMBER("high", scaling.bands[1]),
-    MEMBER("dynamic", scaling.dynamic_length),
-    MEMBER("head_pairs", scaling.head_pairs),
+    MEMBER("theta", theta),
     MEMBER("span", span),
     MEMBER("held", held),
-    MEMBER("listed", scaling.listed),
+    MEMBER("listed", listed),
     MEMBER("roundoff", roundoff),
     {0},
 };
@@ -197,12 +200,4 @@ bool pe_sequence_is_scaled(const pe_sequence *s)
     while (i < s->n && !(fabs(pe_sequence_part(s, i) - 1) > 1e-9))
         i++;
     return i < s->n;
-}
-
-size_t pe_sequence_slowest(const pe_sequence *s, double turn)
-{
-    size_t i = s->n - 1;
-    while (i > 0 && !(s->measured[i] > 0 && s->measured[i] * s->span >= turn))
-        i--;
-    return i;
 }

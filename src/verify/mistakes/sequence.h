@@ -13,16 +13,6 @@ struct pe_slip;
 struct pe_numbers;
 struct pe_slip_stage;
 
-/** What a claim says of its frequencies. */
-typedef struct pe_scaling {
-    double theta, factor;  /* 0: it has none */
-    double dynamic_length; /* max_position_embeddings of dynamic scaling; 0: it is another one */
-    double original;       /* original_max_position_embeddings; 0: it has none */
-    double bands[2];       /* low_freq_factor and high_freq_factor of llama3; 0: it is another */
-    double head_pairs;     /* half of head_dim; 0: there is none */
-    double listed;         /* 1: scaling is a list of factors */
-} pe_scaling;
-
 /**
  * Item i of a stage is claimed[i], and measured[i] in the upload (NAN: not known). A mistake (row) has
  * the numbers a and b: of its row, or read off the measured ones. Equations call them x, y, i, n, a, b.
@@ -37,16 +27,17 @@ typedef struct pe_sequence {
     /* positions and frequencies of pairs */
     double first; /* claimed[0] of the whole upload */
     bool of_positions;
-    double *plain;      /* frequencies: of the claimed base without any scaling; owned */
-    double *put;        /* behind them: those with a mistake */
-    double least;       /* the smallest part that scaling leaves of a frequency, 1 at most */
-    pe_scaling scaling; /* of frequencies */
-    double step, span;  /* frequencies: of the positions that tell them; span 0: told as such */
-    double slack;       /* radians over the span that measured ones may be off */
-    double roundoff;    /* relative, of numbers that are told as such */
-    double held;        /* 1: mistakes are held against all elements afterwards */
-    bool faint;         /* so are those that the measured numbers do not tell from the claim */
-    bool unseen;        /* nearly all pairs of the mistake are too fast to be measured */
+    double *plain;     /* frequencies: of the claimed base without any scaling; owned */
+    double *put;       /* behind them: those with a mistake */
+    double least;      /* the smallest part that scaling leaves of a frequency, 1 at most */
+    double theta;      /* of frequencies, the claimed base; 0: they have no one base */
+    double listed;     /* 1: scaling is a list of factors */
+    double step, span; /* frequencies: of the positions that tell them; span 0: told as such */
+    double slack;      /* radians over the span that measured ones may be off */
+    double roundoff;   /* relative, of numbers that are told as such */
+    double held;       /* 1: mistakes are held against all elements afterwards */
+    bool faint;        /* so are those that the measured numbers do not tell from the claim */
+    bool unseen;       /* nearly all pairs of the mistake are too fast to be measured */
 
     /* plain numbers (plain_slips.h) */
     const struct pe_numbers *of;
@@ -111,10 +102,6 @@ size_t pe_sequence_exceptions(const pe_sequence *s);
 /** What scaling leaves of the frequency of pair i. */
 double pe_sequence_part(const pe_sequence *s, size_t i);
 bool pe_sequence_is_scaled(const pe_sequence *s);
-
-/** The slowest pair that is known to turn, by so many radians over the span; 0: there is none. It
- * tells exponents best. */
-size_t pe_sequence_slowest(const pe_sequence *s, double turn);
 
 /** Of positions, where the first row is that nothing is wrong. Of frequencies: their order, exponents
  * and scaling; then numbers that are read off, and types that they passed through. */

@@ -18,7 +18,7 @@ static bool is_near(double x, double y)
     return isfinite(y) && fabs(x - y) <= NEAR + 1e-6 * fabs(y);
 }
 
-pe_sequence pe_causes_positions(const pe_reading *reading)
+static pe_sequence positions_of(const pe_reading *reading)
 {
     return (pe_sequence){.of_positions = true,
                          .n = reading->tokens,
@@ -63,7 +63,7 @@ static void take_list(const pe_reading *r, pe_cause *out)
 
 static const pe_slip *list_of(const pe_reading *reading)
 {
-    const pe_sequence s = pe_causes_positions(reading);
+    const pe_sequence s = positions_of(reading);
     return pe_positions_list_of(&s);
 }
 
@@ -93,7 +93,7 @@ static bool is_nowhere(const pe_reading *r, const pe_cause *cause)
 /* Positions that are negative may be those of a mistake, mirrored. */
 static const pe_slip *choose_mirrored(const pe_reading *r, bool vectors, pe_cause *out)
 {
-    pe_sequence back = pe_causes_positions(r);
+    pe_sequence back = positions_of(r);
     double *mirrored = calloc(r->tokens + 1, sizeof *mirrored);
     for (size_t t = 0; t < r->tokens && mirrored != NULL; t++)
         mirrored[t] = -r->position[t];
@@ -107,7 +107,7 @@ static const pe_slip *choose_mirrored(const pe_reading *r, bool vectors, pe_caus
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
                          pe_problem *why)
 {
-    pe_sequence s = pe_causes_positions(reading);
+    pe_sequence s = positions_of(reading);
     *out = (pe_cause){.rows = reading->tokens,
                       .predicted = calloc(reading->tokens + 1, sizeof(double))};
     if (out->predicted == NULL)
@@ -234,38 +234,6 @@ void pe_cause_free(pe_cause *cause)
 
 /* ==== claimed and measured frequencies of the pairs of an upload ==== */
 
-#define TURN 6.283185307179586
-
-/* ---- what the claim says ---- */
-
-/* A number of the guess's values; 0: it has none. */
-static double number_of(const pe_guess *guess, const char *name)
-{
-    const pe_value *value = pe_values_find(&guess->values, name);
-    if (value == NULL || !value->present)
-        return 0;
-    return value->param->kind == PE_KIND_INT ? (double)value->integer : value->real;
-}
-
-static void set_scaling(const pe_guess *guess, pe_scaling *out)
-{
-    /* Of axes with frequencies of their own there is no one progression. */
-    if (!pe_values_present(&guess->values, "axes_dims"))
-        out->theta = number_of(guess, "rope_theta");
-    out->factor = number_of(guess, "factor");
-    if (pe_geometry_has_rope_type(&guess->values, "dynamic"))
-        out->dynamic_length = number_of(guess, "max_position_embeddings");
-    out->listed = pe_geometry_has_rope_type(&guess->values, "longrope") ||
-                  pe_values_present(&guess->values, "freq_factors") ||
-                  pe_values_present(&guess->values, "lerope_alpha");
-    out->original = number_of(guess, "original_max_position_embeddings");
-    if (pe_geometry_has_rope_type(&guess->values, "llama3")) {
-        out->bands[0] = number_of(guess, "low_freq_factor");
-        out->bands[1] = number_of(guess, "high_freq_factor");
-    }
-    out->head_pairs = number_of(guess, "head_dim") / 2;
-}
-
 pe_status pe_inv_freq_make(const pe_guess *guess, pe_sequence *s, pe_problem *why)
 {
     s->plain = calloc(2 * s->n + 1, sizeof *s->plain);
@@ -273,8 +241,14 @@ pe_status pe_inv_freq_make(const pe_guess *guess, pe_sequence *s, pe_problem *wh
         return pe_fail_memory(why);
     s->put = s->plain + s->n;
     s->values = &guess->values;
-    set_scaling(guess, &s->scaling);
-    const double theta = s->scaling.theta;
+    s->listed = pe_geometry_has_rope_type(&guess->values, "longrope") ||
+                pe_values_present(&guess->values, "freq_factors") ||
+                pe_values_present(&guess->values, "lerope_alpha");
+    /* of axes with frequencies of their own there is no one progression */
+    if (!pe_values_present(&guess->values, "axes_dims") &&
+        pe_values_present(&guess->values, "rope_theta"))
+        s->theta = pe_values_real(&guess->values, "rope_theta");
+    const double theta = s->theta;
     for (size_t i = 0; i < s->n; i++)
         s->plain[i] = theta > 0 ? pow(theta, -(double)i / (double)s->n) : s->claimed[i];
     s->least = 1;

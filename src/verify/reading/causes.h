@@ -16,9 +16,6 @@ typedef struct pe_cause {
     size_t exceptions; /* rows that are at another position, or at none */
 } pe_cause;
 
-/** The claimed and measured positions of a reading. */
-pe_sequence pe_causes_positions(const pe_reading *reading);
-
 /** The first mistake that all rows but a few have. *found is false where there is none. */
 pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
                          pe_problem *why) PE_MUST_CHECK;

@@ -126,6 +126,24 @@ static void set_gain(pe_guess *guess, const pe_sequence *is, double error)
                          is->a * is->claimed[0], is->claimed[0]);
 }
 
+static pe_sequence sequence_of(const pe_search *s)
+{
+    const pe_reading *r = &s->measured->reading;
+    return (pe_sequence){.n = 1,
+                         .claimed = &r->claimed_amplitude,
+                         .measured = &r->amplitude,
+                         .columns = s->whole->width,
+                         .values = &s->claim.values};
+}
+
+void pe_amplitude_tell(const pe_search *s, pe_guess *guess)
+{
+    pe_sequence is = sequence_of(s);
+    find_row(&is, DIFFERS);
+    set_gain(guess, &is, slack(s));
+    guess->fitted = true;
+}
+
 static const pe_attempt alone[] = {
     {.try = pe_attempts_try},
     {.try = pe_by_elements_try},
@@ -161,13 +179,8 @@ static void try_named(pe_search *s, pe_guess *guess)
  * number, where a row of faults.h has it; else it multiplies waves. The measured one comes after it. */
 void pe_amplitude_alone(pe_search *s, pe_guess *guess)
 {
-    const pe_reading *r = &s->measured->reading;
     const double near = slack(s), error = fmin(near, KNOWN);
-    pe_sequence is = {.n = 1,
-                      .claimed = &r->claimed_amplitude,
-                      .measured = &r->amplitude,
-                      .columns = s->whole->width,
-                      .values = &s->claim.values};
+    pe_sequence is = sequence_of(s);
     if (guess->n_faults >= PE_FAULTS_MAX)
         return;
     find_row(&is, near);

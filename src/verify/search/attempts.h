@@ -123,6 +123,8 @@ pe_try pe_by_elements_try;
 
 /** Does the reading show another amplitude than the claimed one? */
 bool pe_amplitude_differs(const pe_search *s);
+/** That is added to a guess, which no element is held against. */
+void pe_amplitude_tell(const pe_search *s, pe_guess *guess);
 
 /** The guess with the measured amplitude, some rows or columns left out; the square root of a width
  * and its like by their names. */

@@ -38,10 +38,21 @@ typedef struct units {
     size_t *all, *claimed, *follow; /* [n] owned */
 } units;
 
+static size_t item_of(const pe_beside *b, size_t row)
+{
+    return b->view->rotated ? b->row[row] / (b->view->batch_tokens * b->heads) : 0;
+}
+
+static size_t head_of(const pe_beside *b, size_t row)
+{
+    const pe_upload_view *view = b->view;
+    return (view->inner > 1 ? b->row[row] : b->row[row] / view->batch_tokens) % b->heads;
+}
+
 static size_t units_of(const pe_beside *b, division by)
 {
     const size_t n[DIVISIONS] = {[WHOLE] = 1,
-                                 [ITEMS] = pe_beside_item(b, b->rows - 1) + 1,
+                                 [ITEMS] = item_of(b, b->rows - 1) + 1,
                                  [HEADS] = b->heads,
                                  [TENSORS] = b->view->rotated ? 1 : b->view->n_tensors,
                                  [PAIRS] = b->view->rotated ? 1 : b->pairs,
@@ -55,9 +66,9 @@ static size_t unit_of(const pe_beside *b, division by, size_t row, size_t column
 {
     switch (by) {
     case ITEMS:
-        return pe_beside_item(b, row);
+        return item_of(b, row);
     case HEADS:
-        return pe_beside_head(b, row);
+        return head_of(b, row);
     case TENSORS:
         return pe_upload_view_tensor(b->view, column);
     case PAIRS:

@@ -93,9 +93,9 @@ static bool find_others(const pe_sequence *l, pe_guess *guess)
     }
     if (n < 2 || known * 4 < 3 * l->n || !(low >= 0 && high > 0.01))
         return false;
-    const pe_fault *of = high - low < 0.01 * high                             ? &band
-                         : pe_sequence_is_scaled(l) && l->scaling.listed == 0 ? &bands
-                                                                              : &others;
+    const pe_fault *of = high - low < 0.01 * high                     ? &band
+                         : pe_sequence_is_scaled(l) && l->listed == 0 ? &bands
+                                                                      : &others;
     pe_guess_say(guess, of, pe_fault_remedy(of));
     pe_buffer_str(&guess->rule, "frequencies are others: ");
     if (n <= last - first)
@@ -106,12 +106,6 @@ static bool find_others(const pe_sequence *l, pe_guess *guess)
     else
         pe_buffer_str(&guess->rule, "at most ");
     pe_buffer_format(&guess->rule, "%.4g times as fast as claimed", high);
-    if (pe_sequence_is_scaled(l))
-        pe_buffer_str(&guess->rule, l->scaling.listed != 0
-                                        ? "; the order of the factors (long_factor, "
-                                          "short_factor) may be another one"
-                                        : "; the ramp or the bands of the scaling may have "
-                                          "other edges (low, high, betas, original length)");
     guess->fitted = true;
     return true;
 }
@@ -176,22 +170,6 @@ static bool is_size(double amplitude, double wanted)
     return fabs(amplitude - wanted) <= 4e-3 * wanted;
 }
 
-static void find_amplitude(const pe_reading *r, pe_guess *guess)
-{
-    static const pe_fault inverted = {.name = PE_NAME(attention_factor_inverted)};
-    static const pe_fault amplitude = {.name = PE_NAME(amplitude)};
-    const double claimed = r->claimed_amplitude;
-    if (!(r->amplitude > 0) || is_size(r->amplitude, claimed))
-        return;
-    if (claimed != 1 && is_size(r->amplitude, 1 / claimed)) {
-        pe_guess_tell(guess, &inverted, 0, 0);
-        return;
-    }
-    pe_guess_say(guess, &amplitude, pe_fault_remedy(&amplitude));
-    pe_buffer_format(&guess->rule, "the amplitude is %.5g, not %.5g", r->amplitude, claimed);
-    guess->fitted = true;
-}
-
 /* Where rows are at claimed positions, and pairs as long, do elements deny what turns suggest? *law
  * is the first row that they do not deny, where there is one. */
 static bool deny(pe_search *s, const pe_guess *from, pe_sequence *inv_freq, size_t *law)
@@ -225,9 +203,10 @@ static bool deny(pe_search *s, const pe_guess *from, pe_sequence *inv_freq, size
 }
 
 /* One law of the frequencies, and the amplitude. */
-static void find_laws(const pe_reading *r, pe_sequence *inv_freq, size_t law, bool denied,
+static void find_laws(const pe_search *s, pe_sequence *inv_freq, size_t law, bool denied,
                       pe_guess *guess)
 {
+    const pe_reading *r = &s->measured->reading;
     if (r->tokens < 8)
         return;
     const bool follows = !denied && pe_inv_freq_next(inv_freq, &law, guess);
@@ -235,8 +214,8 @@ static void find_laws(const pe_reading *r, pe_sequence *inv_freq, size_t law, bo
     if (r->pairs < 8)
         return;
     const bool others = !follows && find_others(inv_freq, guess);
-    if ((r->quality > 0.8 || others) && guess->n_faults < PE_FAULTS_MAX)
-        find_amplitude(r, guess);
+    if ((r->quality > 0.8 || others) && guess->n_faults < PE_FAULTS_MAX && pe_amplitude_differs(s))
+        pe_amplitude_tell(s, guess);
 }
 
 void pe_by_laws_alone(pe_search *s, pe_guess *guess)
@@ -249,7 +228,7 @@ void pe_by_laws_alone(pe_search *s, pe_guess *guess)
     size_t law = 0;
     if (pe_attempts_did(s, pe_inv_freq_make(&s->claim, &inv_freq, s->why))) {
         const bool denied = deny(s, guess, &inv_freq, &law);
-        find_laws(r, &inv_freq, law, denied, guess);
+        find_laws(s, &inv_freq, law, denied, guess);
     }
     if (s->failed == PE_OK && guess->n_faults > before) {
         pe_buffer_format(&evidence,

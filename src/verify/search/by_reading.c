@@ -38,20 +38,6 @@ static double goodness_of(const pe_measured *at)
     return at->made ? pe_reading_goodness(&at->reading) : 0;
 }
 
-/* The better of two readings stays. */
-static void read_better(pe_search *s, const pe_guess *guess, pe_measured *best)
-{
-    pe_measured other;
-    const double least = goodness_of(best) + 0.1;
-    if (!measured_read(s, guess, (pe_reading_least){.goodness = least}, &other))
-        return;
-    const bool better = goodness_of(&other) > least;
-    pe_measured *worse = better ? best : &other;
-    measured_free(worse);
-    if (better)
-        *best = other;
-}
-
 /* Read the upload as claimed, or where that makes no sense in another layout. False: it failed. */
 static bool measured_best(pe_search *s, const pe_guess *claim, pe_measured *best)
 {
@@ -59,11 +45,17 @@ static bool measured_best(pe_search *s, const pe_guess *claim, pe_measured *best
         return false;
     for (size_t f = 0; f < pe_faults_n && goodness_of(best) < 0.8 && s->failed == PE_OK; f++) {
         pe_guess guess;
+        pe_measured other;
+        const double least = goodness_of(best) + 0.1;
         if (!pe_faults_is_layout(&pe_faults[f]) ||
             !pe_attempts_did(s, pe_guess_copy(claim, &guess, s->why)))
             continue;
-        if (pe_faults_apply(&pe_faults[f], &guess))
-            read_better(s, &guess, best);
+        if (pe_faults_apply(&pe_faults[f], &guess) &&
+            measured_read(s, &guess, (pe_reading_least){.goodness = least}, &other)) {
+            const bool better = goodness_of(&other) > least;
+            measured_free(better ? best : &other);
+            *best = better ? other : *best;
+        }
         pe_guess_free(&guess);
     }
     if (s->failed != PE_OK)

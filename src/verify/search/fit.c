@@ -399,9 +399,8 @@ static void try_number(fit *f, double x)
         pe_attempts_with_fault(f->search, f->of, &fault, f->behind);
 }
 
-/* Do so many frequencies turn, from row to row, as this number gives them, but for a part
- * of itself, and so many radians over the span? Which
- * way is not seen of those that turn far. */
+/* Do so many frequencies turn, from row to row, as this number gives them, but for a part of itself, and so
+ * many radians over the span? Which way is not seen of those that turn far. */
 static bool agree(fit *f, double x, double many, const double off[2])
 {
     double row[SAMPLE];
@@ -452,6 +451,7 @@ static void narrow_down(fit *f, double (*grid)[SAMPLE], const bool *made)
         most = fmin(most, fmax(low, high));
         if (least > most)
             continue;
+        /* what is not near is not worth its tables */
         if (has_pairs(f) && !agree(f, (least + most) / 2, 0.75, (const double[]){0.02, 0.2}))
             return;
         try_between(f, &at, least, most);

@@ -69,14 +69,6 @@ static double first_difference(const pe_expect *a, const pe_expect *b, unsigned 
     return 0;
 }
 
-static bool are_equal(const pe_expect *a, const pe_expect *b)
-{
-    for (size_t i = 0; i < a->geometry.pairs && i < b->geometry.pairs; i++)
-        if (fabs(a->frequency[i] - b->frequency[i]) > 1e-12 * a->frequency[i])
-            return false;
-    return fabs(a->amplitude - b->amplitude) <= 1e-12 * a->amplitude;
-}
-
 /* ---- alternatives ---- */
 
 /* "rope_type=yarn" */
@@ -117,9 +109,11 @@ static void compare(pe_search *s, const pe_fault *fault, pe_guess *other)
     if (!pe_attempts_did(s, pe_expect_make(&of_claim, PE_NUMERICS_EXACT, &a, s->why)) || !a.fits)
         return;
     if (pe_attempts_did(s, pe_expect_make(&of_other, PE_NUMERICS_EXACT, &b, s->why)) && b.fits) {
-        if (pe_attempts_did(s, pe_expect_probe(&a, s->why)) &&
-            pe_attempts_did(s, pe_expect_probe(&b, s->why)) && (by_length || !are_equal(&a, &b)))
-            note(s, fault, other, first_difference(&a, &b, by));
+        const bool probed = pe_attempts_did(s, pe_expect_probe(&a, s->why)) &&
+                            pe_attempts_did(s, pe_expect_probe(&b, s->why));
+        const double from = probed ? first_difference(&a, &b, by) : 0;
+        if (probed && (by_length || from > 0))
+            note(s, fault, other, from);
         pe_expect_free(&b);
     }
     pe_expect_free(&a);

@@ -105,15 +105,10 @@ bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t ti
     return n == times;
 }
 
-pe_facts *pe_numbers_facts(const pe_numbers *plain)
-{
-    return &plain->search->report->facts;
-}
-
 void pe_numbers_list(const pe_numbers *plain, const char *name, const double *list, size_t n)
 {
     enum { MOST = 64 };
-    pe_buffer *out = &pe_numbers_facts(plain)->json, begin = {0};
+    pe_buffer *out = &plain->search->report->facts.json, begin = {0};
     pe_buffer_format(&begin, "\"%s\":[", name);
     const bool told = out->bytes > 0 && strstr(pe_buffer_text(out), pe_buffer_text(&begin)) != NULL;
     if (!told && out->bytes > 0)

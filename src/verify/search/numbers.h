@@ -66,9 +66,6 @@ bool pe_numbers_is_near(const pe_numbers *plain, double got, double x);
 /** Do they change so often from one element to the next? Two causes at once need four changes. */
 bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t times);
 
-/** What was read. */
-pe_facts *pe_numbers_facts(const pe_numbers *plain);
-
 /** "NAME":[...] of the facts, once. Numbers that are not finite are null. */
 void pe_numbers_list(const pe_numbers *plain, const char *name, const double *list, size_t n);
 
