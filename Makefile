@@ -310,13 +310,9 @@ $(B)/gen/flags: FORCE
 $(B)/gen/version.h: FORCE
 	$(call WRITE_IF_CHANGED,'#define PE_VERSION "$(VERSION)"' '#define PE_REVISION "$(REVISION)"')
 
-# Its sentence about faults becomes a list of their names, each with what it means.
-$(B)/gen/openapi.yaml: openapi.yaml config/faults.json
+$(B)/gen/openapi.yaml $(B)/gen/openapi.json &: src/http/pages/contract openapi.yaml config/faults.json
 	@mkdir -p $(@D)
-	@python3 -c 'import json; rows = json.load(open("config/faults.json")).items(); \
-	means = lambda row: row.get("means") or row["rule"][0].upper() + row["rule"][1:] + "."; \
-	print(open("openapi.yaml").read().replace("The rows of config/faults.json.\n", "".join("- `%s`: %s\n        " % (name, means(row)) for name, row in rows).rstrip(" ")), end="")' \
-	> $@
+	@$(call PYTHON_WITH,yaml) $< $(B)/gen/openapi < openapi.yaml
 
 $(B)/gen/models.inc: FORCE
 	$(call WRITE_IF_CHANGED,$(foreach m,$(MODELS),'file $m$(,) "config/models/$m.json"'))
@@ -357,11 +353,6 @@ $(B)/gen/web.list: FORCE
 $(B)/gen/assets.inc: src/web/pack $(B)/gen/web.list $(WEB_SRC)
 	@rm -rf $(B)/gen/web
 	$(call say,PACK src/web) src/web/pack $(B)/gen/web > $@
-
-$(B)/gen/openapi.json: $(B)/gen/openapi.yaml
-	@mkdir -p $(@D)
-	@$(call PYTHON_WITH,yaml) -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin), ensure_ascii=False))' \
-		< $< > $@
 
 # --- tests ---
 

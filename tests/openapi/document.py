@@ -1,4 +1,5 @@
 """document.py - openapi.yaml, written anew from what the program tells (GET /v1)."""
+import collections
 import contextlib
 import json
 import os
@@ -8,7 +9,7 @@ import sys
 import urllib.request
 
 from components import Components
-from operations import Once, answer_name, is_table, path_item, refer, request_name, target
+from operations import answer_name, is_table, path_item, refer, request_name, target
 from rows import example_of, name_parameter, parameter_of, schema_of
 
 # Headers of numbers: of tables, which are kept, and of what is made of a body.
@@ -18,8 +19,8 @@ SHARED = {"Vary": "vary", "Server-Timing": "server_timing", "Cache-Control": "ca
 KEPT = {"ETag": "etag", "Content-Location": "content_location", "Accept-Ranges": "accept_ranges",
         "Repr-Digest": "repr_digest"}
 
-HEADERS = [Once(name, {field: refer("headers", header) for field, header in fields.items()})
-           for name, fields in (("transformed", SHARED), ("table", {**KEPT, **SHARED}))]
+HEADERS = [{field: refer("headers", header) for field, header in fields.items()}
+           for fields in (SHARED, {**KEPT, **SHARED})]
 
 try:
     import yaml
@@ -126,8 +127,7 @@ class Document:
         self.document["paths"] = {path: paths[path] for path in [*first, *(path for path in paths if path not in first)]}
         self.describe_tags()
         self.describe_answers()
-        plain_types(self.document)
-        name_constants(components["schemas"])
+        default_in_words(components["schemas"])
 
     # -- resources --
 
@@ -182,7 +182,6 @@ class Document:
         first = {row["name"]: example_of(row) for row in rows if row["required"]}
         return {
             "type": "object",
-            "description": f"The parameters of {resource['path']} as members.",
             "additionalProperties": False,
             "properties": members,
             **({"required": required} if required else {}),
@@ -201,8 +200,6 @@ class Document:
         old = self.today.components["schemas"].get(key, {})
         alone = ["dtype", "shape", "data", "byte_order"] if not is_table(resource) else []
         shared = schemas["Tensor"]["properties"]
-        if not isinstance(shared["parameters"], Once):
-            shared["parameters"] = Once("parameters", shared["parameters"])
         first = {name: shared[name] for name in ["encoding", "parameters", *alone]}
         schemas[key] = {"type": "object", "description": f"The answer of {resource['path']}.",
                         "required": ["encoding", "parameters"], **old, "additionalProperties": True,
@@ -244,28 +241,11 @@ class Document:
             answer["content"] = {**others, "application/json": answer["content"]["application/json"]}
 
 
-def plain_types(node):
-    """What generators of clients need: that integers have 64 bits, and that objects without a schema are open."""
-    if isinstance(node, dict):
-        types = node.get("type", ())
-        if types == "integer":
-            node["format"] = "int64"
-        if "object" in types and "properties" not in node:
-            node.setdefault("additionalProperties", True)
-    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    for key, child in children:
-        if key not in ("example", "examples"):
-            plain_types(child)
-
-
-def name_constants(schemas):
-    """The constants of enumerations: those of a Go package share its names, so each begins with its enumeration's. A
-    default is told in words: for one openapi-generator writes a constant of Python that it does not declare."""
-    for key, schema in schemas.items():
-        if "enum" in schema:
-            schema["x-enum-varnames"] = [re.sub(r"[^A-Z0-9]", "_", f"{key}_{value}".upper()) for value in schema["enum"]]
-            if "default" in schema:
-                schema["description"] = f"{schema.get('description', '')} Default: {schema.pop('default')}.".strip()
+def default_in_words(schemas):
+    """That of an enumeration: for one openapi-generator writes a constant of Python that it does not declare."""
+    for schema in schemas.values():
+        if "enum" in schema and "default" in schema:
+            schema["description"] = f"{schema.get('description', '')} Default: {schema.pop('default')}.".strip()
 
 
 def nested(resource, members):
@@ -292,12 +272,90 @@ def is_short(node, levels=3):
     return "\n" not in str(node)
 
 
+class Once(dict):
+    """A map that the text has once; wherever it stands again, it is referred to."""
+
+    def __init__(self, name, entries):
+        super().__init__(entries)
+        self.name = name
+
+
+class Merged(dict):
+    """A map that has the entries of shared maps beside its own."""
+
+    def __init__(self, entries, groups):
+        super().__init__(entries)
+        self.groups = groups
+
+    def own(self):
+        shared = {key for group in self.groups for key in group}
+        return {key: value for key, value in self.items() if key not in shared}
+
+
+def maps_of(document):
+    """(name, places) of maps that have entries in common; a place is an object, and its key that holds the map."""
+    components = document["components"]
+    schemas, responses = components["schemas"], components["responses"]
+    operations = [item[method] for item in document["paths"].values() for method in ("get", "post") if method in item]
+    of_rows = {key: schema for key, schema in schemas.items()
+               if re.search("Body$|Answer$|^Tensor$|^Resolved|^rope_parameters", key) and key != "VerifyBody"}
+    numbers = {key: answer for key, answer in responses.items() if "text/csv" in answer.get("content", {})}
+    yield "members_with", [(schema, "properties") for schema in of_rows.values()]
+    yield "body_with", [(schemas, key) for key in of_rows if key.endswith("Body")]
+    yield "headers_with", [(answer, "headers") for answer in numbers.values()]
+    yield "content_with", [(answer, "content") for answer in numbers.values()]
+    yield "answer_with", [(responses, key) for key in numbers]
+    yield "responses_with", [(operation, "responses") for operation in operations]
+    yield "bodies_with", [(operation["requestBody"], "content") for operation in operations if "requestBody" in operation]
+    yield "operation_with", [(item, "post") for item in document["paths"].values() if "post" in item]
+    yield "text_with", [(parameter, "schema") for parameter in components["parameters"].values()
+                        if "pattern" in parameter["schema"]]
+    yield "values_with", [(schemas, key) for key, schema in schemas.items() if "not" in schema]
+
+
+def share(document):
+    """Entries that always stand together stand once, in the first of their maps, if that saves many lines."""
+    for name, places in maps_of(document):
+        holders = collections.defaultdict(list)
+        for i, (holder, member) in enumerate(places):
+            for key, value in holder[member].items():
+                holders[key, str(value)].append(i)
+        together = collections.defaultdict(list)
+        for (key, _), where in holders.items():
+            together[tuple(where)].append(key)
+        groups = collections.defaultdict(list)
+        for where, keys in together.items():
+            if len(keys) * (len(where) - 1) > len(where) + 5:
+                holder, member = places[where[0]]
+                group = Once(re.sub(r"[^a-z0-9_]", "_", f"{name}_{keys[0]}".lower()),
+                             {key: holder[member][key] for key in keys})
+                for i in where:
+                    groups[i].append(group)
+        for i, its_groups in groups.items():
+            holder, member = places[i]
+            holder[member] = Merged(holder[member], sorted(its_groups, key=lambda group: group.name))
+
+
 class Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data):
         return not isinstance(data, Once)
 
     def generate_anchor(self, node):
         return node.name
+
+    def represent_merged(self, data):
+        """`<<` names the shared maps; a map that has no other entries is one of them."""
+        own, groups = data.own(), data.groups
+        if not own and len(groups) == 1:
+            return self.represent_data(groups[0])
+        known = all(id(group) in self.represented_objects for group in groups)
+        merge = self.represent_sequence("tag:yaml.org,2002:seq", groups, flow_style=known) if len(groups) > 1 else \
+            self.represent_data(groups[0])
+        self.alias_key = None  # what follows is no group
+        short = known and len(str(own)) + 30 * len(groups) < 110 and (not own or is_short(own))
+        node = self.represent_mapping("tag:yaml.org,2002:map", own.items(), flow_style=short)
+        node.value.insert(0, (yaml.ScalarNode("tag:yaml.org,2002:merge", "<<"), merge))
+        return node
 
     def represent_map(self, data):
         row = data.get("in") == "query" and "description" not in data
@@ -318,6 +376,7 @@ class Dumper(yaml.SafeDumper):
 
 Dumper.add_representer(dict, Dumper.represent_map)
 Dumper.add_representer(Once, Dumper.represent_map)
+Dumper.add_representer(Merged, Dumper.represent_merged)
 Dumper.add_representer(list, Dumper.represent_list)
 Dumper.add_representer(str, Dumper.represent_text)
 
@@ -330,5 +389,6 @@ def described(text, told):
     """The text of openapi.yaml, anew from what the program told."""
     document = load(text)
     Document(document, told).describe()
+    share(document)
     comment = "".join(line for line in text.splitlines(True) if line.startswith("#"))
     return comment + yaml.dump(document, Dumper=Dumper, width=110, sort_keys=False, allow_unicode=True)

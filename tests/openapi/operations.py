@@ -1,6 +1,4 @@
 """operations.py - the path item of a resource: its operations and what each may answer."""
-import functools
-
 from components import words_of
 
 # Statuses besides 200; 4XX and 5XX are problem documents, described once.
@@ -8,17 +6,8 @@ STATUSES = {
     "get": {"206": "Part", "304": "NotModified", "4XX": "Refused", "5XX": "Failed"},
     "post": {"4XX": "Refused", "5XX": "Failed"},
 }
-HEADERS = {"get": ("if_none_match", "x_request_id"), "post": ("x_request_id",)}
 # The tag of POST beside GET: so one operation of each resource is seen first.
 TWINS = "tables_by_post"
-
-
-class Once(dict):
-    """A map that the text has once; wherever it stands again, it is referred to."""
-
-    def __init__(self, name, entries):
-        super().__init__(entries)
-        self.name = name
 
 
 def refer(kind, key):
@@ -76,16 +65,15 @@ def request_body(resource):
     others = () if is_table(resource) else BINARY_TYPES
     return {
         "required": True,
-        "description": "Parameters." if is_table(resource) else BINARY,
+        **({} if is_table(resource) else {"description": BINARY}),
         "content": {"application/json": {"schema": refer("schemas", request_name(resource))},
                     **{media_type: {"schema": refer("schemas", "Bytes")} for media_type in others}},
     }
 
 
-@functools.cache
 def responses(method, good):
-    return Once(f"{method}_{good}", {"200": refer("responses", good), **{
-        status: refer("responses", key) for status, key in STATUSES[method].items()}})
+    return {"200": refer("responses", good),
+            **{status: refer("responses", key) for status, key in STATUSES[method].items()}}
 
 
 def operation(resource, method, query, good, old):
@@ -93,7 +81,7 @@ def operation(resource, method, query, good, old):
         "operationId": operation_name(resource, method, old),
         "tags": [TWINS if is_twin(resource, method) else resource["encoding"]],
         **words_for(resource, method),
-        "parameters": (query if method == "get" else []) + [refer("parameters", key) for key in HEADERS[method]],
+        **({"parameters": [*query, refer("parameters", "if_none_match")]} if method == "get" else {}),
         **({"requestBody": request_body(resource)} if method == "post" else {}),
         "responses": responses(method, good),
     }
@@ -102,5 +90,5 @@ def operation(resource, method, query, good, old):
 def path_item(resource, names, query, good, old):
     """`names` and `query`: references to its parameters; `good`: the response 200; `old`: the path item of today."""
     methods = [method for method in ("get", "post") if method.upper() in resource["methods"]]
-    return {**({"parameters": names} if names else {}),
+    return {"parameters": [*names, refer("parameters", "x_request_id")],
             **{method: operation(resource, method, query, good, old) for method in methods}}
