@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* query_members.c - a request from its query string, or from a JSON object. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/json_read.h"
+#include "api/value_reading.h"
+#include "base/percent.h"
+#include "base/utf8.h"
+#include "encodings/registry.h"
+#include "plan/resource.h"
+
+/* What was given for a row; text is NULL while nothing was. */
+typedef struct slot {
+    pe_slice text;
+    bool nested;
+    const char *as; /* what is written for it, as in a query; NULL: it is its text */
+} slot;
+
+/*
+ * Members, or pairs of a query, are walked once, and each one's text is kept in the slot of its row.
+ * Values are read afterwards: dtype first, because it says what tensors are rounded to.
+ */
+typedef struct members {
+    pe_query *query;
+    const pe_read_limits *limits;
+    slot *rows;    /* parallel to the values */
+    size_t *order; /* rows, as they were given */
+    size_t given;
+    pe_slice output[PE_OUTPUT_N];
+    bool is_name[PE_OUTPUT_N]; /* a row goes by this name, too */
+    pe_slice nested;
+    bool json;
+    bool inside;      /* of the nested object */
+    pe_status failed; /* of the first mistake */
+    size_t refused;   /* members */
+    pe_problem *why;  /* the mistakes */
+} members;
+
+/* A mistake does not end the reading, but many do: all are told at once, as far as there is room. */
+static void note(members *m, pe_status status, const pe_problem *mistake)
+{
+    m->failed = pe_problem_collect(m->failed, status, mistake, m->why);
+}
+
+/* "name", or in a body "parent/name" with the characters escaped that RFC 6901 gives a meaning. */
+static void place_of(const members *m, const char *parent, const char *name, char *out,
+                     size_t bytes)
+{
+    size_t at = 0;
+    if (parent != NULL)
+        at = (size_t)snprintf(out, bytes, "%s/", parent);
+    for (; *name != '\0' && at + 3 < bytes; name++) {
+        const bool escaped = m->json && (*name == '~' || *name == '/');
+        if (escaped)
+            out[at++] = '~';
+        out[at++] = (char)(!escaped ? *name : *name == '~' ? '0' : '1');
+    }
+    out[at] = '\0';
+}
+
+/* Configurations of before transformers 5 call rope_parameters so. */
+static bool is_nested(const members *m, const char *key)
+{
+    const char *nested = m->json && !m->inside ? m->query->resource->nested : NULL;
+    return nested != NULL && (strcmp(key, nested) == 0 || (strcmp(key, "rope_scaling") == 0 &&
+                                                           strcmp(nested, "rope_parameters") == 0));
+}
+
+static void give(members *m, const pe_value *value, const slot *given)
+{
+    const size_t i = (size_t)(value - m->query->values.value);
+    m->rows[i] = *given;
+    m->order[m->given++] = i;
+}
+
+/* A member of the body or of the nested object; the latter holds plain parameters only, but that of
+ * a claim. What an unknown one may have meant is looked up only while there is room to tell it: that
+ * costs a thousand times more than sending it. */
+static pe_status keep_member(members *m, const char *key, pe_slice text, pe_problem *why)
+{
+    const pe_resource *resource = m->query->resource;
+    const size_t which = m->inside ? PE_OUTPUT_N : pe_query_output_find(resource, key);
+    char place[128];
+    pe_suggested_value meant = {.value = pe_values_called(&m->query->values, key)};
+    if (which < PE_OUTPUT_N) {
+        m->is_name[which] = meant.value != NULL;
+        return pe_query_keep(&m->output[which], key, text, why);
+    }
+    if (is_nested(m, key)) /* null: as configurations say that nothing is scaled */
+        return pe_slice_is(text, "null") ? PE_OK : pe_query_keep(&m->nested, key, text, why);
+    place_of(m, m->inside ? resource->nested : NULL, key, place, sizeof place);
+    pe_value *value = meant.value;
+    if (value == NULL && pe_suggestion_take(&m->query->values, key, text, &meant))
+        value = meant.value;
+    if (value == NULL || (m->inside && ((value->param->kind == PE_KIND_TENSOR &&
+                                         !pe_resource_is_claimable(resource)) ||
+                                        value->param->kind == PE_KIND_TEXT)))
+        return m->refused > PE_MISTAKES_MAX
+                   ? PE_UNKNOWN_PARAMETER
+                   : pe_query_fail_unknown(m->query, m->json, place, key, text, why);
+    if (m->rows[value - m->query->values.value].text.text != NULL)
+        return pe_query_fail_given(value, place, key, why);
+    pe_query_mark(&meant, key);
+    give(m, value, &(slot){text, m->inside, meant.as});
+    return PE_OK;
+}
+
+/* Mistakes for which there is no room are counted; fails where that is enough of them. */
+static pe_status note_member(members *m, pe_status status, const pe_problem *mistake,
+                             pe_problem *why)
+{
+    if (pe_status_is_ours(status))
+        return pe_fail_memory(why);
+    if (status != PE_OK && m->refused++ > PE_MISTAKES_MAX)
+        m->why->n_unreported++;
+    else
+        note(m, status, mistake);
+    if (m->refused < PE_MISTAKES_COUNTED)
+        return PE_OK;
+    *why = *m->why;
+    return m->failed;
+}
+
+static pe_status json_member(void *state, const char *key, pe_slice json, pe_problem *why)
+{
+    pe_problem mistake;
+    return note_member(state, keep_member(state, key, json, &mistake), &mistake, why);
+}
+
+static pe_status walk_json(members *m, pe_slice text, pe_problem *why)
+{
+    const char *name = m->query->resource->nested;
+    pe_problem mistake;
+    PE_TRY(pe_json_members_walk(text, m->limits->max_depth, json_member, m, why));
+    if (m->nested.text == NULL)
+        return PE_OK;
+    if (m->nested.text[0] != '{') {
+        note(m, pe_fail(&mistake, PE_INVALID_PARAMETER, name, "%s must be an object", name),
+             &mistake);
+        return PE_OK;
+    }
+    m->inside = true;
+    return pe_json_members_walk(m->nested, m->limits->max_depth - 1, json_member, m, why);
+}
+
+/* A plus sign is itself: exponents have them, and no value of ours has a space. */
+static pe_status decode(char *text, size_t *bytes, pe_problem *why)
+{
+    if (!pe_percent_decode(text, bytes))
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "the query must have two hexadecimal digits after each %%");
+    if (memchr(text, '\0', *bytes) != NULL || !pe_utf8_valid(text, *bytes))
+        return pe_fail(why, PE_MALFORMED_REQUEST, "", "the query must be UTF-8 text without %%00");
+    text[*bytes] = '\0';
+    return PE_OK;
+}
+
+/* One name=value of a copy, which is decoded in its place; there is room for a NUL after it. */
+static pe_status keep_pair(members *m, char *pair, size_t bytes, pe_problem *why)
+{
+    char *equals = memchr(pair, '=', bytes);
+    size_t name_bytes = equals != NULL ? (size_t)(equals - pair) : bytes;
+    char *value = equals != NULL ? equals + 1 : pair + bytes;
+    size_t value_bytes = (size_t)(pair + bytes - value);
+    PE_TRY(decode(value, &value_bytes, why));
+    PE_TRY(decode(pair, &name_bytes, why));
+    return keep_member(m, pair, (pe_slice){value, value_bytes}, why);
+}
+
+static pe_status walk_string(members *m, pe_slice left, pe_problem *why)
+{
+    pe_problem mistake;
+    while (left.bytes > 0) {
+        const pe_slice pair = pe_slice_next(&left, '&');
+        char *copied = (char *)(uintptr_t)pair.text;
+        if (pair.bytes > 0) /* nothing between two '&' is no parameter */
+            PE_TRY(note_member(m, keep_pair(m, copied, pair.bytes, &mistake), &mistake, why));
+    }
+    return PE_OK;
+}
+
+static pe_status read_row(members *m, size_t i, pe_dtype dtype, pe_problem *why)
+{
+    const slot *row = &m->rows[i];
+    const char *parent = row->nested ? m->query->resource->nested : NULL;
+    pe_value *value = &m->query->values.value[i];
+    char place[128], range[PE_COUNTED_BYTES];
+    if (value->given)
+        return PE_OK;
+    pe_param named = *value->param; /* problems say the name that was sent */
+    if (value->alias != NULL)
+        named.name = value->alias;
+    place_of(m, parent, named.name, place, sizeof place);
+    value->parent = parent;
+    value->given = true; /* if refused, too */
+    if (m->failed != PE_OK && row->text.bytes > PE_READ_LARGE)
+        return PE_OK; /* it costs more than one more mistake is worth */
+    const pe_value_reading to = {
+        .param = &named, .value = value, .place = place, .limits = m->limits, .dtype = dtype};
+    if (m->json && row->as == NULL)
+        return pe_value_json_parse(&to, row->text, why);
+    return pe_value_text_parse(
+        &to, row->as != NULL ? pe_query_written(row->as, row->text, range) : row->text, why);
+}
+
+static pe_status read_values(members *m)
+{
+    const pe_values *values = &m->query->values;
+    pe_problem mistake;
+    for (size_t i = 0; i < PE_OUTPUT_N; i++) {
+        const char *name = pe_query_output_rows[i].name;
+        pe_value *value = m->is_name[i] ? pe_values_called(values, name) : NULL;
+        if (value != NULL && m->rows[value - values->value].text.text == NULL) {
+            value->alias = name; /* it has no value of its own */
+            give(m, value, &(slot){.text = m->output[i]});
+        } else if (m->output[i].text != NULL) {
+            m->query->output[i].given = true; /* if refused, too */
+            note(m, pe_query_output_set(m->query, i, m->output[i], m->json, &mistake), &mistake);
+        }
+    }
+    for (size_t k = 0; k < m->given; k++)
+        if (strcmp(values->value[m->order[k]].param->name, "dtype") == 0)
+            note(m, read_row(m, m->order[k], PE_FLOAT64, &mistake), &mistake);
+    const pe_dtype dtype = pe_query_dtype(m->query);
+    for (size_t large = 0; large < 2; large++)
+        for (size_t k = 0; k < m->given && !pe_status_is_ours(m->failed); k++)
+            if (large == (m->rows[m->order[k]].text.bytes > PE_READ_LARGE))
+                note(m, read_row(m, m->order[k], dtype, &mistake), &mistake);
+    return m->failed;
+}
+
+/* Each member is noted first: that fails where the body itself is broken, whatever its members
+ * are. `refused`: so many mistakes are known. */
+static pe_status read(pe_query *query, pe_slice text, bool json, size_t refused,
+                      const pe_read_limits *limits, pe_problem *why)
+{
+    pe_problem broken;
+    pe_status status = PE_OK;
+    members m = {.query = query, .limits = limits, .json = json, .refused = refused, .why = why};
+    char *copy = json ? NULL : malloc(text.bytes + 1);
+    query->from_json = json;
+    m.rows = calloc(query->values.n + 1, sizeof *m.rows);
+    m.order = calloc(query->values.n + 1, sizeof *m.order);
+    if (m.rows == NULL || m.order == NULL || (copy == NULL && !json))
+        status = pe_fail_memory(&broken);
+    else if (json)
+        status = walk_json(&m, text, &broken);
+    else if (text.bytes > 0)
+        status =
+            walk_string(&m, (pe_slice){memcpy(copy, text.text, text.bytes), text.bytes}, &broken);
+    if (status == PE_OK)
+        status = read_values(&m);
+    else
+        *why = broken;
+    free(m.rows);
+    free(m.order);
+    free(copy);
+    return status;
+}
+
+pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
+                               pe_problem *why)
+{
+    return read(query, string, false, 0, limits, why);
+}
+
+pe_status pe_query_json_read(pe_query *query, pe_slice text, const pe_read_limits *limits,
+                             pe_problem *why)
+{
+    return read(query, text, true, 0, limits, why);
+}
+
+static pe_status parse(const pe_resource *resource, pe_slice text, bool json,
+                       const pe_read_limits *limits, pe_query *out, pe_problem *why)
+{
+    pe_query query;
+    PE_TRY(pe_query_begin(resource, &query, why));
+    return pe_query_finish(&query, read(&query, text, json, 0, limits, why), limits, out, why);
+}
+
+pe_status pe_query_string_parse(const pe_resource *resource, pe_slice string,
+                                const pe_read_limits *limits, pe_query *out, pe_problem *why)
+{
+    return parse(resource, string, false, limits, out, why);
+}
+
+pe_status pe_query_json_parse(const pe_resource *resource, pe_slice json,
+                              const pe_read_limits *limits, pe_query *out, pe_problem *why)
+{
+    return parse(resource, json, true, limits, out, why);
+}
+
+/* What can be read of a string whose parameters may be any; no mistake is looked into. False: memory
+ * is short. */
+static bool peek(pe_slice string, pe_query *out)
+{
+    pe_problem mistake;
+    pe_status status = pe_query_begin(&pe_rope_table, out, &mistake);
+    mistake = (pe_problem){0};
+    if (status == PE_OK)
+        status = read(out, string, false, PE_MISTAKES_MAX + 1, &(pe_read_limits){0}, &mistake);
+    return !pe_status_is_ours(status);
+}
+
+pe_status pe_query_string_text(pe_slice string, const char *name, char *out, size_t room,
+                               pe_problem *why)
+{
+    pe_query query;
+    const bool peeked = peek(string, &query);
+    const char *text = peeked ? pe_values_find(&query.values, name)->text : NULL;
+    snprintf(out, room, "%s", text != NULL ? text : "");
+    pe_query_free(&query);
+    return peeked ? PE_OK : pe_fail_memory(why);
+}
+
+bool pe_query_figure_peek(pe_slice string, const pe_format **format, pe_figure_options *out)
+{
+    pe_query query;
+    const bool peeked = peek(string, &query);
+    const bool named = query.output[PE_OUTPUT_FORMAT].given;
+    *format = query.format;
+    *out = pe_query_rendering(&query).figure;
+    pe_query_free(&query);
+    if (out->width * out->height > (size_t)PE_FIGURE_WIDTH * PE_FIGURE_HEIGHT) {
+        out->width = PE_FIGURE_WIDTH; /* more would take long */
+        out->height = PE_FIGURE_HEIGHT;
+    }
+    return peeked && (!named || (*format != NULL && (*format)->is_figure));
+}
