@@ -55,6 +55,8 @@ void pe_dictionary_set_over(pe_rope_reading *r, const char *key, const char *bes
 void pe_dictionary_set_number(pe_rope_reading *r, const char *parameter, const char *where,
                               double number);
 
+/** Set the type of the layers, under whichever name the dictionary has it. */
+void pe_dictionary_read_type(pe_rope_reading *r);
 /** Read every key that is not read by name. */
 void pe_dictionary_read_keys(pe_rope_reading *r);
 /** Set what the type assumes of keys that are absent. */

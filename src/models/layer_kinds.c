@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/size.h"
+#include "encodings/registry.h"
 #include "models/dictionary.h"
 #include "models/layers.h"
 #include "plan/resource.h"
@@ -20,18 +21,20 @@ static const char full[] = "full_attention", sliding[] = "sliding_attention",
                   cross[] = "cross_attention";
 
 /* Layers that mix tokens without attention, or whose attention has no positions. */
-static const char *const unrotated[] = {"linear_attention",
-                                        "cross_attention",
-                                        "mamba",
-                                        "mamba2",
-                                        "conv",
-                                        "recurrent",
-                                        "moe",
-                                        "mlp",
-                                        "short_conv",
-                                        "gated_delta_net",
-                                        "kda",
-                                        "lightning_attention"};
+static const char *const unrotated[] = {
+    "linear_attention",
+    "cross_attention",
+    "mamba",
+    "mamba2",
+    "conv",
+    "recurrent",
+    "moe",
+    "mlp",
+    "short_conv",
+    "gated_delta_net",
+    "kda",
+    "lightning_attention",
+};
 
 /* The layers, and what is known of each. */
 typedef struct layer_list {
@@ -373,7 +376,7 @@ static void name_kind(const layer_list *layers, size_t layer, char *out)
 }
 
 /* Add a kind for all layers of a name, in order of their first layers. */
-static void add_kinds(pe_reader *reader, const layer_list *layers, const pe_resource *resource)
+static void add_kinds(pe_reader *reader, const layer_list *layers)
 {
     char(*names)[NAME_MAX_BYTES] = calloc(layers->n, sizeof *names);
     if (names == NULL) {
@@ -393,7 +396,7 @@ static void add_kinds(pe_reader *reader, const layer_list *layers, const pe_reso
             if (strcmp(names[k], names[i]) == 0)
                 index[n++] = k;
         if (index != NULL && reader->model->n_kinds < KINDS_MAX) {
-            (void)pe_kinds_add(reader, names[i], layers->nope[i] ? NULL : resource, index, n);
+            (void)pe_kinds_add(reader, names[i], layers->nope[i] ? NULL : &pe_rope_table, index, n);
             continue;
         }
         if (index == NULL)
@@ -406,7 +409,7 @@ static void add_kinds(pe_reader *reader, const layer_list *layers, const pe_reso
 }
 
 /* Add the kinds that the keys name, where the configuration has no count of layers. */
-static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
+static void kinds_of_keys(pe_reader *reader)
 {
     pe_dictionary dictionary = {0};
     pe_dictionary_find(reader, &dictionary);
@@ -422,15 +425,15 @@ static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
                                "layer types are named by letters, digits, _ and -, got %.64s",
                                name);
             else if (reader->model->n_kinds < KINDS_MAX)
-                (void)pe_kinds_add(reader, name, resource, NULL, 0);
+                (void)pe_kinds_add(reader, name, &pe_rope_table, NULL, 0);
         }
         return;
     }
     const bool no_full = full_is_unrotated(reader) || is_unrotated_here(reader, full);
-    (void)pe_kinds_add(reader, full, no_full ? NULL : resource, NULL, 0);
+    (void)pe_kinds_add(reader, full, no_full ? NULL : &pe_rope_table, NULL, 0);
     if (pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA) ||
         pe_type_number(reader->type, "rope_local_base_freq") != 0 || no_full)
-        (void)pe_kinds_add(reader, sliding, resource, NULL, 0);
+        (void)pe_kinds_add(reader, sliding, &pe_rope_table, NULL, 0);
 }
 
 /* The types of the layers are listed, or follow a pattern. */
@@ -459,7 +462,7 @@ static void read_types(pe_reader *reader, layer_list *layers)
 }
 
 /* What each layer is, and the kinds that follow. */
-static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource *resource)
+static void find_kinds(pe_reader *reader, layer_list *layers)
 {
     static void (*const steps[])(pe_reader *, layer_list *) = {read_types, read_cross, read_nope,
                                                                read_thetas};
@@ -469,7 +472,7 @@ static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource 
     if (reader->status != PE_OK)
         return;
     if (layers->n == 0) {
-        kinds_of_keys(reader, resource);
+        kinds_of_keys(reader);
         return;
     }
     pe_dictionary dictionary = {0};
@@ -486,17 +489,17 @@ static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource 
     if (no_full)
         pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",
                        reader->type_name);
-    add_kinds(reader, layers, resource);
+    add_kinds(reader, layers);
 }
 
-void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
+void pe_kinds_find(pe_reader *reader)
 {
     pe_model *model = reader->model;
     layer_list *layers = calloc(1, sizeof *layers);
     if (layers == NULL)
         pe_reader_fail_memory(reader);
     else
-        find_kinds(reader, layers, resource);
+        find_kinds(reader, layers);
     free(layers);
     if (reader->status != PE_OK || model->n_kinds == 0)
         return;

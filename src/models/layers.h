@@ -38,30 +38,12 @@ void pe_rope_checks_lengths(pe_rope_reading *r);
 /** Warn of keys that libraries read differently: one of mscale and mscale_all_dim, attn_factor. */
 void pe_rope_checks_engines(pe_rope_reading *r);
 
-/** Set the rows of /v1/rope/grid, and the model's parts for it and for /v1/rope/grid/rotate. */
-void pe_grid_layers_resolve(pe_reader *reader, pe_model_layers *kind);
-
-/** What the layers say: rows, width, offset and padding_row of the table. No request asks for
- * it. */
-extern const pe_resource pe_learned_layers;
-
-/** Set what the configuration and the model type tell; what neither does stays absent. */
-void pe_learned_layers_resolve(pe_reader *reader, pe_model_layers *kind);
-
-/** Set the rows of /v1/alibi/slopes; of /v1/t5/buckets, T5's way (kinds named "decoder" look back
- * alone) or DeBERTa's; of /v1/sinusoidal. */
-void pe_plain_layers_alibi(pe_reader *reader, pe_model_layers *kind);
-void pe_plain_layers_t5(pe_reader *reader, pe_model_layers *kind);
-void pe_plain_layers_deberta(pe_reader *reader, pe_model_layers *kind);
-void pe_plain_layers_sincos_grid(pe_reader *reader, pe_model_layers *kind);
-void pe_plain_layers_sinusoidal(pe_reader *reader, pe_model_layers *kind);
-/** A resource that rows name; they name no other. */
-const pe_resource *pe_plain_layers_resource(const char *name);
-/** Of the resource that the row names. */
-void pe_plain_layers_named(pe_reader *reader, pe_model_layers *kind);
-/** Set what an object of the row says: numbers, choices, keys of the configuration (of a list the
- * first element), "patches" along a side; config/models/README.md tells the forms. */
-void pe_plain_layers_take(pe_reader *reader, const json_t *object, pe_values *values);
+/** The name of a scheme's encoding, as the model's. */
+const char *pe_plain_layers_encoding(const pe_reader *reader, pe_scheme scheme);
+/** Add layers of this name, which are all alike. T5's are "encoder" or (they look back alone) "decoder". */
+void pe_plain_layers_add(pe_reader *reader, pe_scheme scheme, const char *name);
+/** Add what the row says to other resources, as to that of time steps. */
+void pe_plain_layers_resources(pe_reader *reader);
 
 /** Set the scale where it is known. The kinds have their values. The attention factor, which
  * multiplies cosines and sines, is no part of it. */
@@ -77,8 +59,8 @@ void pe_unread_keys_report_around(pe_reader *reader);
 const json_t *pe_kinds_thetas(const pe_reader *reader, const char **key);
 
 /** Fill model->kinds with layers and their names, without values. Layers that rotate have the
- * `resource`; others have none. */
-void pe_kinds_find(pe_reader *reader, const pe_resource *resource);
+ * resource rope/table; others have none. */
+void pe_kinds_find(pe_reader *reader);
 
 /** Add a kind of n layers, whose values are made but not set. index: taken, malloc'ed, may be
  * NULL. */
@@ -101,8 +83,5 @@ bool pe_axes_are(const pe_reader *reader);
 double pe_axes_sum(const pe_reader *reader);
 /** Set axes_dims and axes_scale, where there are several axes. */
 void pe_axes_read(pe_rope_reading *r);
-
-/** Set the type of the layers, under whichever name the dictionary has it. */
-void pe_type_name_read(pe_rope_reading *r);
 
 #endif

@@ -75,26 +75,6 @@ static void find_named(pe_reader *reader, const char *name)
                        name);
 }
 
-/* Each scheme's resource, whose rows hold its parameters, and the function that sets them. NULL:
- * the scheme has none, or (rotations) it is read layer by layer. */
-static const struct {
-    const char *encoding;
-    const pe_resource *resource;
-    void (*resolve)(pe_reader *reader, pe_model_layers *kind);
-} schemes[] = {
-    [PE_SCHEME_ROPE] = {"rope", &pe_rope_table, NULL},
-    [PE_SCHEME_ALIBI] = {"alibi", &pe_alibi_slopes, pe_plain_layers_alibi},
-    [PE_SCHEME_T5] = {"t5", &pe_t5_buckets, pe_plain_layers_t5},
-    [PE_SCHEME_DEBERTA] = {"t5", &pe_t5_buckets, pe_plain_layers_deberta},
-    [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", &pe_sinusoidal, pe_plain_layers_sinusoidal},
-    [PE_SCHEME_SINCOS_GRID] = {"sinusoidal", &pe_sinusoidal_grid, pe_plain_layers_sincos_grid},
-    [PE_SCHEME_LEARNED] = {"learned", &pe_learned_layers, pe_learned_layers_resolve},
-    [PE_SCHEME_GRID] = {"rope", &pe_rope_grid, pe_grid_layers_resolve},
-    [PE_SCHEME_NONE] = {"none", NULL, NULL},
-    [PE_SCHEME_RESOURCE] = {NULL, NULL, pe_plain_layers_named},
-    [PE_SCHEME_UNKNOWN] = {"unknown", NULL, NULL},
-};
-
 /* ---- the model ---- */
 
 /**
@@ -147,11 +127,11 @@ static void add_indexer(pe_reader *reader)
     pe_reader_set_choice(&kind->values, "pairing", pairing);
 }
 
-static void resolve_layers(pe_reader *reader, const pe_resource *resource)
+static void resolve_layers(pe_reader *reader)
 {
     pe_dictionary dictionary = {0};
     pe_model *model = reader->model;
-    pe_kinds_find(reader, resource);
+    pe_kinds_find(reader);
     pe_dictionary_find(reader, &dictionary);
     pe_parts_resolve(reader, &dictionary);
     for (size_t k = 0; k < model->n_kinds && reader->status == PE_OK; k++)
@@ -172,18 +152,6 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
     pe_unread_keys_report(reader);
 }
 
-/* All layers are alike. */
-static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name)
-{
-    const pe_resource *resource =
-        scheme == PE_SCHEME_RESOURCE
-            ? pe_plain_layers_resource(pe_type_text(reader->type, "encoding"))
-            : schemes[scheme].resource;
-    pe_model_layers *kind = pe_kinds_add(reader, name, resource, NULL, 0);
-    if (reader->status == PE_OK && schemes[scheme].resolve != NULL)
-        schemes[scheme].resolve(reader, kind);
-}
-
 static void resolve(pe_reader *reader)
 {
     /* Facts are looked for in attn_config, so it must be an object. */
@@ -191,10 +159,7 @@ static void resolve(pe_reader *reader)
     if (attention != NULL && !json_is_object(attention))
         pe_reader_fail_type(reader, "attn_config", "an object", attention);
     const pe_scheme scheme = pe_scheme_find(reader);
-    reader->model->encoding =
-        scheme == PE_SCHEME_RESOURCE
-            ? pe_plain_layers_resource(pe_type_text(reader->type, "encoding"))->encoding
-            : schemes[scheme].encoding;
+    reader->model->encoding = pe_plain_layers_encoding(reader, scheme);
     /* The model type of the object that is read decides how pairs are formed. */
     const json_t *value = pe_reader_member(reader, "model_type");
     if (reader->type == NULL)
@@ -208,30 +173,22 @@ static void resolve(pe_reader *reader)
     if (reader->status != PE_OK)
         return;
     if (scheme == PE_SCHEME_ROPE) {
-        resolve_layers(reader, schemes[scheme].resource);
+        resolve_layers(reader);
     } else if (scheme == PE_SCHEME_T5) {
         /* A configuration whose is_decoder is true is that of a decoder alone. */
         const json_t *is_decoder = pe_reader_member(reader, "is_decoder");
         if (!json_is_true(is_decoder))
-            resolve_stack(reader, PE_SCHEME_T5, "encoder");
+            pe_plain_layers_add(reader, PE_SCHEME_T5, "encoder");
         if (pe_type_text(reader->type, "variant") == NULL)
-            resolve_stack(reader, PE_SCHEME_T5, "decoder");
+            pe_plain_layers_add(reader, PE_SCHEME_T5, "decoder");
         pe_reader_used(reader, "is_decoder", is_decoder, "bidirectional", NULL);
     } else if (pe_type_is(reader->type, "learned_decoder")) {
-        resolve_stack(reader, scheme, "encoder");
-        resolve_stack(reader, PE_SCHEME_LEARNED, "decoder");
+        pe_plain_layers_add(reader, scheme, "encoder");
+        pe_plain_layers_add(reader, PE_SCHEME_LEARNED, "decoder");
     } else {
-        resolve_stack(reader, scheme, "all");
+        pe_plain_layers_add(reader, scheme, "all");
     }
-    /* What the row says to other resources, as to that of time steps. */
-    const char *name;
-    json_t *object;
-    json_object_foreach(json_object_get(reader->type, "resources"), name, object)
-    {
-        pe_values *values = pe_parts_add(reader, pe_plain_layers_resource(name), NULL);
-        if (values != NULL && reader->status == PE_OK)
-            pe_plain_layers_take(reader, object, values);
-    }
+    pe_plain_layers_resources(reader);
     if (pe_type_text(reader->type, "note") != NULL)
         pe_reader_warn(reader, "model type %s: %s", reader->type_name,
                        pe_type_text(reader->type, "note"));

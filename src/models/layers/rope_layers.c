@@ -376,7 +376,7 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
 {
     static void (*const steps[])(pe_rope_reading *) = {
         choose_dictionary,
-        pe_type_name_read,
+        pe_dictionary_read_type,
         read_theta,
         pe_rope_dims_read,
         pe_axes_read,
