@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dictionary.c - a configuration's rotary dictionary: which it is, and what becomes of its keys. */
-#include "models/dictionary.h"
+#include "models/layers.h"
 
 #include <stdio.h>
 #include <string.h>

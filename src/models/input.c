@@ -17,9 +17,6 @@
 /* config/renamings.json, from catalogue_data.S */
 extern const char pe_renamings_text[];
 
-static bool (*const readers[])(pe_input *out) = {pe_input_gguf, pe_input_diffusers, pe_input_timm,
-                                                 pe_input_params, pe_input_megatron};
-
 /* The file is parsed at the first question, and stays. Two who ask at once may both parse it. */
 static const json_t *tables(void)
 {
@@ -42,8 +39,8 @@ pe_status pe_input_read(const json_t *whole, pe_input *out, pe_problem *why)
     out->failed =
         out->config == NULL || out->places == NULL || out->warnings == NULL || tables() == NULL;
     bool found = out->failed;
-    for (size_t r = 0; r < PE_LEN(readers) && !found; r++)
-        found = readers[r](out);
+    for (size_t r = 0; r < PE_INPUT_READERS && !found; r++)
+        found = pe_input_readers[r](out);
     if (!found) {
         json_decref(out->config);
         out->config = NULL;

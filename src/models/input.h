@@ -57,10 +57,8 @@ void pe_input_warn(pe_input *input, const char *format, ...) __attribute__((form
 void pe_input_type(pe_input *input, const char *program, const char *name, const char *text);
 
 /** The readers: each fills *out where the object is one of its program's. */
+#define PE_INPUT_READERS 5
+extern bool (*const pe_input_readers[PE_INPUT_READERS])(pe_input *out);
 bool pe_input_gguf(pe_input *out);
-bool pe_input_diffusers(pe_input *out);
-bool pe_input_params(pe_input *out);
-bool pe_input_megatron(pe_input *out);
-bool pe_input_timm(pe_input *out);
 
 #endif

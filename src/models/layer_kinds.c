@@ -7,7 +7,6 @@
 #include "base/nearest.h"
 #include "base/size.h"
 #include "encodings/registry.h"
-#include "models/dictionary.h"
 #include "models/layers.h"
 #include "plan/resource.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* model_types.c - the rows of config/model_types.json. */
-#include "models/model_types.h"
+#include "models/reader.h"
 
 #include <string.h>
 

@@ -20,8 +20,7 @@ typedef struct pe_catalogue_file {
 const pe_catalogue_file *pe_catalogue_files(size_t *n);
 
 /**
- * The file of that name, or of a spelling of it (see models/catalogue/model_name.h): names and titles of the
- * catalogue are folded alike.
+ * The file of that name, or of a spelling of it: names and titles of the catalogue are folded alike.
  * Errors  INVALID_PARAMETER at `model`: there is none; suggests some. OVERLOADED (memory).
  */
 pe_status pe_catalogue_find(const char *name, const pe_catalogue_file **out,
@@ -32,22 +31,8 @@ pe_status pe_catalogue_find(const char *name, const pe_catalogue_file **out,
 pe_status pe_catalogue_read(const pe_catalogue_file *file, json_t **tree, pe_model **model,
                             pe_problem *why) PE_MUST_CHECK;
 
-/** Longer spellings are none. */
+/** Longer spellings of a name are none. */
 #define PE_MODEL_NAME_BYTES 192
-
-/**
- * What a spelling has in common with all others of its model: small letters, without organisation,
- * tuning ("Instruct", "chat", "hf"), quantisation and marks between words. Both
- * "meta-llama/Llama-3.1-8B-Instruct" and "Llama-3.1-8B-Instruct-Q4_K_M.gguf" become "llama3.1-8b".
- * False: it is too long, and *out is "".
- */
-bool pe_model_name_fold(const char *name, char out[PE_MODEL_NAME_BYTES]);
-
-/** How many bytes two folded names share at their beginning; a number counts as a whole. */
-size_t pe_model_name_shared(const char *one, const char *other);
-
-/** Drop the marks between the numbers of a folded name: "llama3.1-8b" becomes "llama318b". */
-void pe_model_name_strip(const char *folded, char out[PE_MODEL_NAME_BYTES]);
 
 #define PE_MODEL_SEARCH_RANKS 5
 
