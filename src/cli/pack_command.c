@@ -7,7 +7,7 @@
 
 #include "cli/ask.h"
 #include "files/stored.h"
-#include "formats/safetensors_head.h"
+#include "formats/safetensors.h"
 #include "packs/pack.h"
 
 #define TENSORS_MAX 256

@@ -258,8 +258,6 @@ static pe_status check_plan(const pe_plan *plan, const pe_rendering *rendering, 
     return PE_OK;
 }
 
-static const struct pe_format_ops ops = {.check_plan = check_plan, .describe = describe};
-
 const pe_format pe_format_csv = {
     .name = "csv",
     .extension = ".csv",
@@ -269,5 +267,6 @@ const pe_format pe_format_csv = {
             "of the tensor, or for each number of a vector. Lines of several tensors begin with "
             "the tensor's name, those of more than two axes with the indices of the leading ones.",
     .holds_any = true,
-    .ops = &ops,
+    .check = check_plan,
+    .describe = describe,
 };

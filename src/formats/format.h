@@ -9,28 +9,6 @@
 #include "base/buffer.h"
 #include "plan/values.h"
 
-/** A row of the format registry. */
-typedef struct pe_format {
-    const char *name;              /* "npy": format=npy */
-    const char *extension;         /* ".npy" */
-    const char *media_type;        /* "application/x-npy" */
-    const char *help;              /* one sentence: how it holds the numbers */
-    bool holds_many;               /* all tensors, whatever tensor= says; else one, chosen by it */
-    bool holds_any;                /* one where tensor= chooses it, else all of them */
-    bool tells_parameters;         /* and scalars and warnings */
-    bool known_length;             /* the length is known before a number is computed */
-    bool is_figure;                /* its rendering has figure options */
-    bool is_bare;                  /* numbers alone: fields of the answer tell shape and type */
-    bool is_text;                  /* a content coding is worth its time */
-    void (*maker)(pe_buffer *out); /* what else the bytes depend on: libraries' versions; or NULL */
-    const struct pe_format_ops *ops;
-} pe_format;
-
-/** In order of preference; NULL-terminated. json first. */
-extern const pe_format *const pe_formats[];
-const pe_format *pe_format_by_name(const char *name);
-const pe_format *pe_format_by_extension(const char *file_name);
-
 /** Which picture a tensor gets; ANY: curves of one axis, else a heatmap. OWN_SCALES: the same, and
  * each panel has a scale of its own. */
 typedef enum pe_figure_view {
@@ -58,8 +36,42 @@ typedef enum pe_csv_header { PE_CSV_INDICES, PE_CSV_NAMES, PE_CSV_NONE } pe_csv_
 #define PE_FIGURE_HEIGHT_MIN 90
 #define PE_FIGURE_SIDE_MAX   8192
 
+struct pe_segments;
+typedef struct pe_rendering pe_rendering;
+
+/** A row of the format registry. */
+typedef struct pe_format {
+    const char *name;              /* "npy": format=npy */
+    const char *extension;         /* ".npy" */
+    const char *media_type;        /* "application/x-npy" */
+    const char *help;              /* one sentence: how it holds the numbers */
+    bool holds_many;               /* all tensors, whatever tensor= says; else one, chosen by it */
+    bool holds_any;                /* one where tensor= chooses it, else all of them */
+    bool tells_parameters;         /* and scalars and warnings */
+    bool known_length;             /* the length is known before a number is computed */
+    bool is_figure;                /* its rendering has figure options */
+    bool is_bare;                  /* numbers alone: fields of the answer tell shape and type */
+    bool is_text;                  /* a content coding is worth its time */
+    void (*maker)(pe_buffer *out); /* what else the bytes depend on: libraries' versions; or NULL */
+    /** Can it hold the tensors that it would? `tensor` is the one chosen, where it holds one. NULL:
+     * it can hold any. */
+    pe_status (*check)(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
+                       pe_problem *why);
+    /** Of formats of figures: the picture of a sentence. Where memory is short, out->failed. */
+    void (*sentence)(const pe_figure_options *options, const char *title, const char *text,
+                     pe_buffer *out);
+    /** Describe the whole (segments.h). Running out of memory shows in out->text.failed. */
+    void (*describe)(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
+                     struct pe_segments *out);
+} pe_format;
+
+/** In order of preference; NULL-terminated. json first. */
+extern const pe_format *const pe_formats[];
+const pe_format *pe_format_by_name(const char *name);
+const pe_format *pe_format_by_extension(const char *file_name);
+
 /** What the bytes depend on besides the plan. */
-typedef struct pe_rendering {
+struct pe_rendering {
     const pe_format *format;
     bool base64;            /* encoding_format=base64 (JSON) */
     const char *tensor;     /* tensor=NAME, or NULL */
@@ -70,7 +82,7 @@ typedef struct pe_rendering {
     const pe_resource *resource;
     const pe_values *values;
     pe_figure_options figure;
-} pe_rendering;
+};
 
 /**
  * Can this plan be rendered so? Sets *tensor to the tensor chosen where the format holds one.
@@ -82,9 +94,5 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
 
 /** Does the rendering hold tensor t, where `chosen` is what pe_format_check sets? */
 bool pe_format_holds(const pe_rendering *rendering, size_t t, size_t chosen);
-
-/** Of a format of figures: the picture of a sentence. Where memory is short, out->failed. */
-void pe_format_sentence(const pe_format *format, const pe_figure_options *options,
-                        const char *title, const char *text, pe_buffer *out);
 
 #endif

@@ -79,18 +79,6 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
                 plan, PE_NOT_ACCEPTABLE,
                 "this format holds one tensor, npz holds all; or add tensor= and one of", why);
     }
-    for (size_t t = 0; t < plan->n_tensors && format->ops->check != NULL; t++) {
-        if (!pe_format_holds(rendering, t, chosen))
-            continue;
-        PE_TRY(format->ops->check(&plan->tensors[t], rendering, why));
-    }
     *tensor = chosen;
-    return format->ops->check_plan != NULL ? format->ops->check_plan(plan, rendering, chosen, why)
-                                           : PE_OK;
-}
-
-void pe_format_sentence(const pe_format *format, const pe_figure_options *options,
-                        const char *title, const char *text, pe_buffer *out)
-{
-    format->ops->sentence(options, title, text, out);
+    return format->check != NULL ? format->check(plan, rendering, chosen, why) : PE_OK;
 }

@@ -2,6 +2,9 @@
 /* json.c - application/json: tensors as nested arrays, or as base64. */
 #include "formats/segments.h"
 
+#include <string.h>
+
+#include "base/size.h"
 #include "text/blocks.h"
 #include "text/json_write.h"
 #include "text/number.h"
@@ -66,6 +69,94 @@ static const pe_encoder encoder = {
     .encode = encode,
 };
 
+/* ---- numbers as base64 text, in blocks of any size ---- */
+
+static uint64_t base64_length(const pe_tensor *tensor)
+{
+    return (pe_segments_tensor_bytes(tensor) + 2) / 3 * 4;
+}
+
+static size_t base64_block_max(const pe_tensor *tensor, size_t n)
+{
+    /* The block before may have left bits. */
+    return BASE64_ENCODE_LENGTH(n * pe_dtype_bytes(tensor->dtype)) + BASE64_ENCODE_FINAL_LENGTH;
+}
+
+static uint64_t raw_of(uint64_t at)
+{
+    return at / 4 * 3;
+}
+
+/* The first group that begins at or after this byte: the start of an earlier one is not known. */
+static uint64_t text_of(uint64_t raw)
+{
+    return (raw + 2) / 3 * 4;
+}
+
+static size_t encode_base64(const pe_elements *elements, pe_carry *carry, char *out)
+{
+    const pe_tensor *tensor = elements->tensor;
+    const size_t size = pe_dtype_bytes(tensor->dtype), bytes = elements->n * size;
+    /* After a seek a block may begin inside a group whose first bytes are not known. The rest of
+     * that group is left out. */
+    const size_t phase = (size_t)((uint64_t)elements->first * size % 3);
+    const size_t lost = carry->base64.bits / 2 == phase ? 0 : pe_size_min(3 - phase, bytes);
+    size_t made = base64_encode_update(&carry->base64, out, bytes - lost,
+                                       (const uint8_t *)elements->data + lost);
+    if (elements->first + elements->n == tensor->elements)
+        made += base64_encode_final(&carry->base64, out + made);
+    return made;
+}
+
+static const pe_encoder base64_encoder = {
+    .length = base64_length,
+    .block_max = base64_block_max,
+    .encode = encode_base64,
+    .raw_of = raw_of,
+    .text_of = text_of,
+};
+
+/* ---- what other programs are told to compute the same numbers ---- */
+
+void pe_engine_settings_json(const pe_plan *plan, pe_buffer *out)
+{
+    const char *of = "";
+    pe_buffer_str(out, "{");
+    for (size_t s = 0; s < plan->n_engine_settings; s++) {
+        const pe_engine_setting *setting = &plan->engine_settings[s];
+        if (strcmp(setting->of, of) != 0) {
+            pe_buffer_str(out, s == 0 ? "" : "}");
+            pe_json_write_open(out, setting->of, "{");
+        }
+        of = setting->of;
+        pe_json_write_open(out, setting->program, "{");
+        if (setting->text != NULL && !setting->json) {
+            pe_json_write_text(out, "value", setting->text);
+        } else {
+            pe_json_write_name(out, "value");
+            pe_buffer_str(out, setting->text != NULL ? setting->text : "null");
+        }
+        pe_json_write_text(out, "note", setting->note);
+        if (setting->layers != NULL) {
+            pe_json_write_name(out, "layers");
+            pe_buffer_str(out, setting->layers);
+        }
+        pe_buffer_str(out, "}");
+    }
+    pe_buffer_str(out, "}}");
+}
+
+void pe_engine_setting_sources_json(const pe_plan *plan, pe_buffer *out)
+{
+    pe_buffer_str(out, "{");
+    for (size_t s = 0; s < plan->n_engine_setting_sources; s++)
+        pe_json_write_text(out, plan->engine_setting_sources[s].program,
+                           plan->engine_setting_sources[s].source);
+    pe_buffer_str(out, "}");
+}
+
+/* ---- the whole ---- */
+
 static void put_scalar(const pe_scalar *scalar, pe_buffer *out)
 {
     char text[PE_NUMBER_TEXT_MAX];
@@ -90,7 +181,7 @@ static void put_tensor(const pe_plan *plan, size_t index, bool base64, pe_segmen
     pe_buffer_str(&out->text, base64 ? "\"" : tensor->elements == 0 ? "[]" : "");
     pe_segments_text(out);
     if (tensor->elements > 0)
-        pe_segments_numbers(out, index, base64 ? &pe_base64_encode : &encoder);
+        pe_segments_numbers(out, index, base64 ? &base64_encoder : &encoder);
     if (base64)
         pe_buffer_str(&out->text, "\",\"byte_order\":\"little\"");
 }
@@ -127,8 +218,6 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     pe_segments_text(out);
 }
 
-static const struct pe_format_ops ops = {.describe = describe};
-
 const pe_format pe_format_json = {
     .name = "json",
     .extension = ".json",
@@ -137,5 +226,5 @@ const pe_format pe_format_json = {
     .holds_many = true,
     .tells_parameters = true,
     .is_text = true,
-    .ops = &ops,
+    .describe = describe,
 };

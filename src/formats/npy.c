@@ -5,14 +5,15 @@
 static const char *const descr[PE_DTYPES] = {
     [PE_FLOAT32] = "<f4", [PE_FLOAT64] = "<f8", [PE_FLOAT16] = "<f2", [PE_INT32] = "<i4"};
 
-pe_status pe_npy_check(const pe_tensor *tensor, const pe_rendering *rendering PE_UNUSED,
+pe_status pe_npy_check(const pe_plan *plan, const pe_rendering *rendering PE_UNUSED, size_t tensor,
                        pe_problem *why)
 {
-    if (descr[tensor->dtype] == NULL)
-        return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
-                       "NumPy has no %s; ask for dtype=float32, or for format raw or safetensors",
-                       pe_dtype_name(tensor->dtype));
-    return PE_OK;
+    const pe_dtype dtype = plan->tensors[tensor].dtype;
+    if (descr[dtype] != NULL)
+        return PE_OK;
+    return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
+                   "NumPy has no %s; ask for dtype=float32, or for format raw or safetensors",
+                   pe_dtype_name(dtype));
 }
 
 /*
@@ -37,17 +38,8 @@ void pe_npy_header(const pe_tensor *tensor, pe_buffer *out)
         pe_buffer_str(&header, " ");
     pe_buffer_str(&header, "\n");
 
-    const unsigned char preamble[PREAMBLE] = {0x93,
-                                              'N',
-                                              'U',
-                                              'M',
-                                              'P',
-                                              'Y',
-                                              1,
-                                              0,
-                                              (unsigned char)(header.bytes & 255),
-                                              (unsigned char)(header.bytes >> 8)};
-    pe_buffer_add(out, preamble, sizeof preamble);
+    pe_buffer_add(out, "\x93NUMPY\x01\x00", 8);
+    pe_buffer_little(out, header.bytes, 2);
     pe_buffer_add(out, header.data, header.bytes);
     out->failed |= header.failed;
     pe_buffer_free(&header);
@@ -61,13 +53,12 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering PE_UNUSE
     pe_segments_numbers(out, index, &pe_raw_encode);
 }
 
-static const struct pe_format_ops ops = {.check = pe_npy_check, .describe = describe};
-
 const pe_format pe_format_npy = {
     .name = "npy",
     .extension = ".npy",
     .media_type = "application/x-npy",
     .help = "NumPy's .npy, version 1.0: a header, then the numbers, little-endian, in C order.",
     .known_length = true,
-    .ops = &ops,
+    .check = pe_npy_check,
+    .describe = describe,
 };

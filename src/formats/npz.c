@@ -21,19 +21,9 @@ enum {
     END = 22
 };
 
-static const char *name_of(const pe_plan *plan, size_t t)
-{
-    return pe_segments_tensor_name(plan, t);
-}
-
 static size_t name_bytes(const pe_plan *plan, size_t t)
 {
-    return strlen(name_of(plan, t)) + strlen(".npy");
-}
-
-static void put_name(const pe_plan *plan, size_t t, pe_buffer *out)
-{
-    pe_buffer_format(out, "%s.npy", name_of(plan, t));
+    return strlen(pe_segments_tensor_name(plan, t)) + strlen(".npy");
 }
 
 /* Version, flags, method, time and date, which an entry and its row have. */
@@ -92,7 +82,7 @@ static void put_directory(const pe_plan *plan, size_t none PE_UNUSED, const pe_c
         pe_buffer_little(out, name_bytes(plan, t), 2);
         pe_buffer_little(out, 0, 12); /* no extra field, comment, disk or attributes */
         pe_buffer_little(out, at, 4);
-        put_name(plan, t, out);
+        pe_buffer_format(out, "%s.npy", pe_segments_tensor_name(plan, t));
         at += ENTRY + name_bytes(plan, t) + file.bytes + BEHIND;
     }
     const size_t bytes = out->bytes;
@@ -121,15 +111,20 @@ static const pe_encoder encoder = {.length = pe_segments_tensor_bytes, .encode =
 /* ---- the format ---- */
 
 /* Sizes and offsets have 32 bits. */
-static pe_status check(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why)
+static pe_status check(const pe_plan *plan, const pe_rendering *rendering, size_t tensor PE_UNUSED,
+                       pe_problem *why)
 {
     const uint64_t most = (UINT32_MAX - ((uint64_t)1 << 16)) / PE_MAX_TENSORS;
-    if (pe_segments_tensor_bytes(tensor) > most)
-        return pe_fail(
-            why, PE_NOT_ACCEPTABLE, "format",
-            "npz holds tensors of at most %llu bytes, this one has %llu; ask for safetensors",
-            (unsigned long long)most, (unsigned long long)pe_segments_tensor_bytes(tensor));
-    return pe_npy_check(tensor, rendering, why);
+    for (size_t t = 0; t < plan->n_tensors; t++) {
+        const uint64_t bytes = pe_segments_tensor_bytes(&plan->tensors[t]);
+        if (bytes > most)
+            return pe_fail(
+                why, PE_NOT_ACCEPTABLE, "format",
+                "npz holds tensors of at most %llu bytes, this one has %llu; ask for safetensors",
+                (unsigned long long)most, (unsigned long long)bytes);
+        PE_TRY(pe_npy_check(plan, rendering, t, why));
+    }
+    return PE_OK;
 }
 
 static void describe(const pe_plan *plan, const pe_rendering *rendering PE_UNUSED,
@@ -142,7 +137,7 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering PE_UNUSE
         pe_buffer_little(&out->text, 0, 4 + 4 + 4); /* CRC and sizes follow the bytes */
         pe_buffer_little(&out->text, name_bytes(plan, t), 2);
         pe_buffer_little(&out->text, 0, 2);
-        put_name(plan, t, &out->text);
+        pe_buffer_format(&out->text, "%s.npy", pe_segments_tensor_name(plan, t));
         pe_npy_header(&plan->tensors[t], &out->text);
         pe_segments_text(out);
         pe_segments_numbers(out, t, &encoder);
@@ -152,8 +147,6 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering PE_UNUSE
     pe_segments_late(out, 0, directory, put_directory);
 }
 
-static const struct pe_format_ops ops = {.check = check, .describe = describe};
-
 const pe_format pe_format_npz = {
     .name = "npz",
     .extension = ".npz",
@@ -161,5 +154,6 @@ const pe_format pe_format_npz = {
     .help = "Every tensor by its name, as np.load reads them: .npy files in a zip file that is not "
             "compressed.",
     .holds_many = true,
-    .ops = &ops,
+    .check = check,
+    .describe = describe,
 };

@@ -11,8 +11,6 @@ static void describe(const pe_plan *plan PE_UNUSED, const pe_rendering *renderin
     pe_segments_numbers(out, tensor, &pe_raw_encode);
 }
 
-static const struct pe_format_ops ops = {.describe = describe};
-
 const pe_format pe_format_raw = {
     .name = "raw",
     .extension = ".bin",
@@ -21,5 +19,5 @@ const pe_format pe_format_raw = {
             "describe them.",
     .known_length = true,
     .is_bare = true,
-    .ops = &ops,
+    .describe = describe,
 };

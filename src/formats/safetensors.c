@@ -4,7 +4,26 @@
 
 #include "text/json_write.h"
 #include "text/number.h"
-#include "formats/safetensors_head.h"
+#include "formats/safetensors.h"
+
+void pe_safetensors_head_row(pe_buffer *rows, const char *name, pe_dtype dtype,
+                             const pe_shape *shape, size_t begin, size_t bytes)
+{
+    pe_json_write_open(rows, name, "{");
+    pe_json_write_text(rows, "dtype", pe_dtype_safetensors_name(dtype));
+    pe_json_write_counts(rows, "shape", shape->dim, shape->ndim);
+    pe_json_write_counts(rows, "data_offsets", (const size_t[]){begin, begin + bytes}, 2);
+    pe_buffer_str(rows, "}");
+}
+
+void pe_safetensors_head_put(pe_slice json, pe_buffer *out)
+{
+    const size_t padding = (8 - json.bytes % 8) % 8;
+    pe_buffer_little(out, json.bytes + padding, 8);
+    pe_buffer_format(out, "%.*s%*s", (int)json.bytes, json.text, (int)padding, "");
+}
+
+/* ---- the format ---- */
 
 static void put_warnings(const pe_plan *plan, pe_buffer *out)
 {
@@ -66,8 +85,6 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
         pe_segments_numbers(out, t, &pe_raw_encode);
 }
 
-static const struct pe_format_ops ops = {.describe = describe};
-
 const pe_format pe_format_safetensors = {
     .name = "safetensors",
     .extension = ".safetensors",
@@ -76,5 +93,5 @@ const pe_format pe_format_safetensors = {
     .holds_many = true,
     .tells_parameters = true,
     .known_length = true,
-    .ops = &ops,
+    .describe = describe,
 };

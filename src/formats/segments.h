@@ -62,9 +62,8 @@ typedef struct pe_encoder {
     uint64_t (*text_of)(uint64_t raw);
 } pe_encoder;
 
-/** Of numbers as they are (raw.c), of base64 text (base64.c), and of numbers that the reducer takes
- * (segments.c). */
-extern const pe_encoder pe_raw_encode, pe_base64_encode, pe_reduced_encode;
+/** Of numbers as they are (raw.c), and of numbers that the reducer takes (segments.c). */
+extern const pe_encoder pe_raw_encode, pe_reduced_encode;
 
 /**
  * Makes the text of a representation that no number of has bytes of its own: a figure. It takes the
@@ -114,22 +113,6 @@ void pe_segments_late(pe_segments *segments, size_t tensor, size_t bytes,
 /** The tensor that a segment of numbers takes them from. */
 const pe_tensor *pe_segments_tensor(const pe_segments *segments, const pe_plan *plan, size_t i);
 
-/** What sets a format apart. */
-struct pe_format_ops {
-    /** Can it hold this tensor? NULL: any. */
-    pe_status (*check)(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why);
-    /** Can it hold those that it would? NULL: if each can be held. */
-    pe_status (*check_plan)(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
-                            pe_problem *why);
-    /** The picture of a sentence, for formats of figures. Where memory is short, out->failed. */
-    void (*sentence)(const pe_figure_options *options, const char *title, const char *text,
-                     pe_buffer *out);
-    /** Describe the whole; `tensor` is the one chosen where the format holds one. Running out of
-     * memory shows in out->text.failed. */
-    void (*describe)(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
-                     pe_segments *out);
-};
-
 /* The formats, in order of preference: the file of each defines pe_format_<name>. */
 #define PE_FORMATS(X)                                                                              \
     X(json)                                                                                        \
@@ -147,8 +130,8 @@ PE_FORMATS(PE_FORMAT_DECLARE)
 
 /** The header of an .npy file. */
 void pe_npy_header(const pe_tensor *tensor, pe_buffer *out);
-/** Refuses what NumPy has no type for. */
-pe_status pe_npy_check(const pe_tensor *tensor, const pe_rendering *rendering,
+/** Refuses a tensor that NumPy has no type for. */
+pe_status pe_npy_check(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
                        pe_problem *why) PE_MUST_CHECK;
 
 /** The name of a tensor in an answer: "data" for a lone tensor without scalars, else its own. */

@@ -196,7 +196,7 @@ pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_
         return pe_fail_memory(why);
     stream->plan = stream->blocks.plan = plan;
     stream->end = UINT64_MAX;
-    rendering->format->ops->describe(plan, rendering, tensor, &stream->segments);
+    rendering->format->describe(plan, rendering, tensor, &stream->segments);
     if (stream->segments.text.failed) {
         pe_stream_free(stream);
         return pe_fail_memory(why);

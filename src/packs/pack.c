@@ -11,7 +11,7 @@
 #include "encodings/registry.h"
 #include "plan/plan.h"
 #include "text/json_write.h"
-#include "formats/safetensors_head.h"
+#include "formats/safetensors.h"
 
 /* The recipes and their number, from packs_data.S. */
 extern const pe_pack_recipe pe_pack_table[];

@@ -146,12 +146,24 @@ void pe_figure_place(const pe_sheet *sheet, size_t part, size_t *x, size_t *y)
     *y = sheet->top + part / sheet->abreast * sheet->of_part.figure.height;
 }
 
-pe_status pe_figure_check_sheet(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
-                                pe_problem *why)
+pe_status pe_figure_check(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
+                          pe_problem *why)
 {
+    const pe_figure_options *options = &rendering->figure;
+    for (size_t t = 0; t < plan->n_tensors; t++) {
+        const pe_shape *shape = &plan->tensors[t].shape;
+        size_t axes = 0;
+        for (size_t d = 0; d < shape->ndim; d++)
+            axes += shape->dim[d] != 1;
+        if (pe_format_holds(rendering, t, chosen) && options->view == PE_VIEW_CURVES && axes > 2)
+            return pe_fail(
+                why, PE_INVALID_PARAMETER, "view",
+                "view must be auto, heatmap or own_scales for a tensor of more than two axes, "
+                "this one has %zu",
+                axes);
+    }
     const size_t n = count(plan, rendering, chosen), abreast = abreast_of(n);
     const size_t down = n > 0 ? (n + abreast - 1) / abreast : 0;
-    const pe_figure_options *options = &rendering->figure;
     const size_t width = abreast * PE_WORDS_WIDTH_MIN,
                  height = SHEET_TOP + down * PE_WORDS_HEIGHT_MIN;
     if (n <= 1 || (options->width >= width && options->height >= height))
@@ -160,18 +172,4 @@ pe_status pe_figure_check_sheet(const pe_plan *plan, const pe_rendering *renderi
                    "a figure of %zu tensors needs at least %zu x %zu pixels, got %zu x %zu; or "
                    "tensor= chooses one",
                    n, width, height, options->width, options->height);
-}
-
-pe_status pe_figure_check(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why)
-{
-    size_t axes = 0;
-    for (size_t d = 0; d < tensor->shape.ndim; d++)
-        axes += tensor->shape.dim[d] != 1;
-    if (rendering->figure.view == PE_VIEW_CURVES && axes > 2)
-        return pe_fail(
-            why, PE_INVALID_PARAMETER, "view",
-            "view must be auto, heatmap or own_scales for a tensor of more than two axes, "
-            "this one has %zu",
-            axes);
-    return PE_OK;
 }

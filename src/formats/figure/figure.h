@@ -169,12 +169,9 @@ typedef void (*pe_figure_write)(const pe_sheet *sheet, pe_buffer *out);
 /** What a point of a curve costs as text, in units of work (plan/price.h). */
 #define PE_POINT_WORK ((uint64_t)32)
 
-/** Refuses view=curves of three axes and more. */
-pe_status pe_figure_check(const pe_tensor *tensor, const pe_rendering *rendering,
+/** Refuses view=curves of three axes and more, and a sheet on which its figures would be too small. */
+pe_status pe_figure_check(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
                           pe_problem *why) PE_MUST_CHECK;
-/** Refuses a sheet on which its figures would be too small. */
-pe_status pe_figure_check_sheet(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,
-                                pe_problem *why) PE_MUST_CHECK;
 
 /** Describe the figures of the tensors that a rendering holds, which `write` makes. */
 void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size_t chosen,

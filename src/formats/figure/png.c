@@ -76,11 +76,6 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     out->reducer.work = rendering->figure.width * rendering->figure.height * PE_PIXEL_WORK;
 }
 
-static const struct pe_format_ops ops = {.check = pe_figure_check,
-                                         .check_plan = pe_figure_check_sheet,
-                                         .sentence = write_sentence,
-                                         .describe = describe};
-
 const pe_format pe_format_png = {
     .name = "png",
     .extension = ".png",
@@ -90,5 +85,7 @@ const pe_format pe_format_png = {
     .holds_any = true,
     .is_figure = true,
     .maker = pe_pixels_maker,
-    .ops = &ops,
+    .check = pe_figure_check,
+    .sentence = write_sentence,
+    .describe = describe,
 };

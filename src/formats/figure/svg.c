@@ -232,11 +232,6 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     pe_figure_describe(plan, rendering, tensor, write_svg, out);
 }
 
-static const struct pe_format_ops ops = {.check = pe_figure_check,
-                                         .check_plan = pe_figure_check_sheet,
-                                         .sentence = write_sentence,
-                                         .describe = describe};
-
 const pe_format pe_format_svg = {
     .name = "svg",
     .extension = ".svg",
@@ -246,5 +241,7 @@ const pe_format pe_format_svg = {
     .is_figure = true,
     .is_text = true,
     .maker = pe_pixels_maker,
-    .ops = &ops,
+    .check = pe_figure_check,
+    .sentence = write_sentence,
+    .describe = describe,
 };

@@ -117,8 +117,7 @@ static const char *draw_problem(const pe_request *request, const pe_problem *pro
         return NULL;
     for (const char *c = problem->detail; *c != '\0'; c++) /* letters of pictures, and sound XML */
         pe_buffer_add(&sentence, *c >= ' ' && *c <= '~' ? c : "?", 1);
-    pe_format_sentence(format, &options, pe_status_title(problem->status),
-                       pe_buffer_text(&sentence), out);
+    format->sentence(&options, pe_status_title(problem->status), pe_buffer_text(&sentence), out);
     pe_buffer_free(&sentence);
     if (out->failed)
         pe_buffer_free(out);

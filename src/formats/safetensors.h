@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* safetensors_head.h - what stands before the numbers of a safetensors file. */
-#ifndef PE_FORMATS_SAFETENSORS_HEAD_H
-#define PE_FORMATS_SAFETENSORS_HEAD_H
+/* safetensors.h - what stands before the numbers of a safetensors file. */
+#ifndef PE_FORMATS_SAFETENSORS_H
+#define PE_FORMATS_SAFETENSORS_H
 
 #include "base/array.h"
 #include "base/buffer.h"
