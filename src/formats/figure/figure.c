@@ -130,10 +130,7 @@ void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas)
 {
     if (!figure->layout.bare)
         pe_figure_title(figure, canvas);
-    if (figure->layout.curves)
-        pe_figure_draw_curves(figure, canvas);
-    else
-        pe_figure_draw_heatmaps(figure, canvas);
+    pe_figure_draw_panels(figure, canvas);
     if (figure->layout.bare)
         return;
     pe_figure_axis_names(figure, canvas);

@@ -124,16 +124,27 @@ static inline const pe_tensor *pe_figure_tensor(const pe_figure *figure)
     return &figure->plan->tensors[figure->tensor];
 }
 
+/** An axis of its tensor. */
+static inline pe_axis_words pe_figure_words(const pe_figure *figure, size_t axis)
+{
+    pe_axis_words words;
+    pe_words_axis(figure->rendering, pe_figure_tensor(figure), axis, &words);
+    return words;
+}
+
 /** Whether the values are shown on a logarithmic scale: positive ones that span decades. */
 bool pe_figure_wants_log(const pe_figure *figure);
+
+/** Text in ink; `anchor` as in pe_caption. */
+void pe_figure_text(pe_canvas *canvas, pe_point at, double size, double anchor, const char *text);
 
 /** What stands around the panels. */
 void pe_figure_title(const pe_figure *figure, pe_canvas *canvas);
 void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas);
 void pe_figure_note(const pe_figure *figure, pe_canvas *canvas);
 
-void pe_figure_draw_heatmaps(const pe_figure *figure, pe_canvas *canvas);
-void pe_figure_draw_curves(const pe_figure *figure, pe_canvas *canvas);
+/** The panels: curves or heatmaps. */
+void pe_figure_draw_panels(const pe_figure *figure, pe_canvas *canvas);
 
 /** Ticks below a panel, or left of it: of `n` elements that share `pixels`. */
 void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size_t n,

@@ -128,11 +128,16 @@ void pe_figure_draw_sentence(const char *title, const char *sentence, pe_canvas 
         const double y = 50 + 18 * (double)row;
         const size_t bytes = line_of(at, PE_TEXT_SIZE, room);
         snprintf(line, sizeof line, "%.*s", (int)(bytes < sizeof line ? bytes : sizeof line), at);
-        canvas->text(
-            canvas,
-            &(pe_caption){.at = {MARGIN, y}, .size = PE_TEXT_SIZE, .colour = PE_INK, .text = line});
+        pe_figure_text(canvas, (pe_point){MARGIN, y}, PE_TEXT_SIZE, 0, line);
         at += bytes + (at[bytes] == ' ');
     }
+}
+
+void pe_figure_text(pe_canvas *canvas, pe_point at, double size, double anchor, const char *text)
+{
+    canvas->text(
+        canvas,
+        &(pe_caption){.at = at, .size = size, .anchor = anchor, .colour = PE_INK, .text = text});
 }
 
 static size_t ceiling(size_t a, size_t b)
@@ -197,11 +202,7 @@ void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size
         const double pixel = floor(x) + 0.5;
         const pe_point line[2] = {{pixel, base + 1}, {pixel, base + 1 + TICK}};
         canvas->line(canvas, line, 2, &tick_pen, false);
-        canvas->text(canvas, &(pe_caption){.at = {x, base + 18},
-                                           .size = PE_SMALL_SIZE,
-                                           .anchor = 0.5,
-                                           .colour = PE_INK,
-                                           .text = tick[i].text});
+        pe_figure_text(canvas, (pe_point){x, base + 18}, PE_SMALL_SIZE, 0.5, tick[i].text);
     }
 }
 
@@ -212,11 +213,7 @@ void pe_figure_tick_left(const pe_box *panel, double y, double until, const pe_p
     const pe_point line[2] = {{until > panel->x ? panel->x : panel->x - 1 - TICK, pixel},
                               {until, pixel}};
     canvas->line(canvas, line, 2, pen, false);
-    canvas->text(canvas, &(pe_caption){.at = {panel->x - 8, y + 4},
-                                       .size = PE_SMALL_SIZE,
-                                       .anchor = 1,
-                                       .colour = PE_INK,
-                                       .text = text});
+    pe_figure_text(canvas, (pe_point){panel->x - 8, y + 4}, PE_SMALL_SIZE, 1, text);
 }
 
 void pe_figure_ticks_left(const pe_box *panel, const pe_axis_words *words, size_t n,
@@ -258,12 +255,10 @@ void pe_figure_head(const pe_figure *figure, size_t panel, const pe_axis *own, p
     const pe_box box = pe_layout_panel(layout, panel);
     const double room = layout->right - 4;
     char ends[2 * PE_TICK_TEXT + 4] = "";
-    pe_axis_words words;
     pe_buffer head = {0}, number = {0};
     if (layout->bare || (layout->panels < 2 && (own == NULL || figure->empty)))
         return;
-    const size_t axis = layout->curves ? layout->y_axis : 0;
-    pe_words_axis(figure->rendering, pe_figure_tensor(figure), axis, &words);
+    const pe_axis_words words = pe_figure_words(figure, layout->curves ? layout->y_axis : 0);
     const size_t series = layout->curves ? pe_layout_series(layout, panel) : 0;
     const char *element = layout->curves ? pe_words_element(&words, series) : NULL;
     if (layout->curves)
@@ -302,23 +297,17 @@ void pe_figure_head(const pe_figure *figure, size_t panel, const pe_axis *own, p
 void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas)
 {
     const pe_layout *layout = &figure->layout;
-    const pe_tensor *tensor = pe_figure_tensor(figure);
-    const pe_box *plot = &layout->plot;
-    const pe_box last = pe_layout_panel(layout, layout->panels > 0 ? layout->panels - 1 : 0);
-    pe_axis_words words;
+    const pe_box *plot = &layout->plot, last = pe_layout_panel(layout, layout->panels - 1);
+    const pe_axis_words below = pe_figure_words(figure, layout->x_axis),
+                        beside = pe_figure_words(figure, layout->y_axis);
     pe_buffer left = {0};
-    pe_words_axis(figure->rendering, tensor, layout->x_axis, &words);
-    canvas->text(canvas, &(pe_caption){.at = {plot->x + plot->width / 2, last.y + last.height + 35},
-                                       .size = PE_TEXT_SIZE,
-                                       .anchor = 0.5,
-                                       .colour = PE_INK,
-                                       .text = words.name});
-    pe_words_axis(figure->rendering, tensor, layout->y_axis, &words);
+    pe_figure_text(canvas, (pe_point){plot->x + plot->width / 2, last.y + last.height + 35},
+                   PE_TEXT_SIZE, 0.5, below.name);
     /* Of several, a curve has its name above it. */
     if (layout->curves && !figure->of_several)
-        pe_words_value(figure->rendering, tensor, &left);
+        pe_words_value(figure->rendering, pe_figure_tensor(figure), &left);
     else if (!layout->curves)
-        pe_buffer_str(&left, words.name);
+        pe_buffer_str(&left, beside.name);
     if (figure->of_several &&
         pe_letters_width(pe_buffer_text(&left), PE_TEXT_SIZE, false) > plot->height)
         pe_buffer_free(&left); /* it would stand in the title */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* pixels.c - lines, boxes and images in pixels, one byte each. */
+/* pixels.c - lines, boxes, images and text in pixels, one byte each. */
 #include "formats/figure/pixels.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "base/yield.h"
 
 /* The pixel that a coordinate is in, within [0, end]. */
@@ -33,7 +34,7 @@ static double distance(pe_point p, pe_point a, pe_point b)
 }
 
 /* Where shapes of one ramp meet, the stronger one shows. */
-void pe_pixels_cover(pe_canvas *canvas, double x, double y, unsigned char colour, double share)
+static void cover(pe_canvas *canvas, double x, double y, unsigned char colour, double share)
 {
     if (x < 0 || y < 0 || x >= (double)canvas->width || y >= (double)canvas->height)
         return;
@@ -62,7 +63,7 @@ static void draw_segment(pe_canvas *canvas, pe_point a, pe_point b, const pe_pen
             const pe_point centre = {(double)x + 0.5, (double)y + 0.5};
             const double share = reach - distance(centre, a, b);
             if (share > 0)
-                pe_pixels_cover(canvas, (double)x, (double)y, pen->colour, share > 1 ? 1 : share);
+                cover(canvas, (double)x, (double)y, pen->colour, share > 1 ? 1 : share);
         }
     }
 }
@@ -88,10 +89,158 @@ static void draw_image(pe_canvas *canvas, const pe_image *image)
     }
 }
 
+/* ---- text: outlines of DejaVu Sans, taken when the program is built, filled here in arithmetic that
+ * is the same everywhere ---- */
+
+typedef struct glyph {
+    short width; /* in UNITs */
+    const short
+        *contour; /* of each contour: its points' number, then x and y of each; ends with 0 */
+} glyph;
+
+/* Printable ASCII, a minus, and a box that stands for all else. */
+#define GLYPHS 97
+static const glyph glyphs[2 * GLYPHS] = {
+#include "letters.inc"
+};
+
+#define UNIT      1024.0 /* of the size of the text */
+#define SUB_ROWS  4      /* of a row of pixels */
+#define CROSSINGS 64     /* of a row with one letter, at most */
+#define WIDEST    64     /* pixels of a letter, at most */
+#define POINTS    256    /* of a letter's outlines, at most */
+
+static const glyph *glyph_of(const char *at, bool strong)
+{
+    const bool minus = strncmp(at, PE_MINUS, sizeof PE_MINUS - 1) == 0;
+    const size_t last = minus ? GLYPHS - 2 : GLYPHS - 1;
+    return &glyphs[(strong ? GLYPHS : 0) + (*at >= ' ' && *at < 127 ? (size_t)(*at - ' ') : last)];
+}
+
+/* A character of several bytes is one box. */
+static bool goes_on(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+double pe_letters_width(const char *text, double size, bool strong)
+{
+    double units = 0;
+    for (; *text != '\0'; text++)
+        if (!goes_on((unsigned char)*text))
+            units += glyph_of(text, strong)->width;
+    return units * size / UNIT;
+}
+
+/* Where a line crosses an outline, and whether upwards. */
+typedef struct crossing {
+    double x;
+    int up;
+} crossing;
+
+/* A letter that is being drawn: the place of its origin, of its outlines' points, their bounds. */
+typedef struct hand {
+    const pe_caption *caption;
+    const glyph *glyph;
+    pe_point at, point[POINTS], least, most;
+} hand;
+
+static pe_point place(const hand *by, const short *xy)
+{
+    const double unit = by->caption->size / UNIT, x = xy[0] * unit, y = xy[1] * unit;
+    return by->caption->upwards ? (pe_point){by->at.x - y, by->at.y - x}
+                                : (pe_point){by->at.x + x, by->at.y - y};
+}
+
+static void add_point(hand *by, size_t n, pe_point at)
+{
+    by->point[n] = at;
+    by->least = (pe_point){fmin(by->least.x, at.x), fmin(by->least.y, at.y)};
+    by->most = (pe_point){fmax(by->most.x, at.x), fmax(by->most.y, at.y)};
+}
+
+/* The crossings of the outlines with a horizontal line, from left to right; returns how many. */
+static size_t cross(const hand *by, double y, crossing out[CROSSINGS])
+{
+    const pe_point *point = by->point;
+    size_t n = 0;
+    for (const short *at = by->glyph->contour; *at != 0; point += *at, at += 1 + 2 * (size_t)*at) {
+        pe_point from = point[*at - 1];
+        for (short i = 0; i < *at; i++) {
+            const pe_point to = point[i];
+            if ((from.y <= y) != (to.y <= y) && n < CROSSINGS) {
+                const crossing new = {from.x + (y - from.y) * (to.x - from.x) / (to.y - from.y),
+                                      to.y > from.y ? 1 : -1};
+                size_t place = n++;
+                for (; place > 0 && out[place - 1].x > new.x; place--)
+                    out[place] = out[place - 1];
+                out[place] = new;
+            }
+            from = to;
+        }
+    }
+    return n;
+}
+
+/* The row of pixels y: inside is where the outlines wind around a point. */
+static void draw_row(const hand *by, pe_canvas *canvas, double y)
+{
+    const double left = floor(by->least.x);
+    const size_t wide = pe_size_min(WIDEST, (size_t)(by->most.x - left) + 1);
+    crossing at[CROSSINGS];
+    double share[WIDEST] = {0};
+    for (int sub = 0; sub < SUB_ROWS; sub++) {
+        const size_t n = cross(by, y + (sub + 0.5) / SUB_ROWS, at);
+        int winding = 0;
+        for (size_t i = 0; i + 1 < n; i++) {
+            winding += at[i].up;
+            if (winding == 0)
+                continue;
+            /* What [from, to] covers of each pixel, counted from `left`. */
+            const double from = at[i].x, to = at[i + 1].x;
+            for (size_t x = from > left ? (size_t)(from - left) : 0; x < wide; x++) {
+                const double pixel = left + (double)x;
+                if (pixel >= to)
+                    break;
+                share[x] += (fmin(to, pixel + 1) - fmax(from, pixel)) / SUB_ROWS;
+            }
+        }
+    }
+    for (size_t x = 0; x < wide; x++)
+        if (share[x] > 0)
+            cover(canvas, left + (double)x, y, by->caption->colour, share[x]);
+}
+
+static void draw_text(pe_canvas *canvas, const pe_caption *caption)
+{
+    const double before =
+        caption->anchor * pe_letters_width(caption->text, caption->size, caption->strong);
+    hand by = {.caption = caption, .at = caption->at};
+    *(caption->upwards ? &by.at.y : &by.at.x) -= caption->upwards ? -before : before;
+    for (const char *c = caption->text; *c != '\0'; c++) {
+        if (goes_on((unsigned char)*c))
+            continue;
+        by.glyph = glyph_of(c, caption->strong);
+        by.least = (pe_point){HUGE_VAL, HUGE_VAL};
+        by.most = (pe_point){-HUGE_VAL, -HUGE_VAL};
+        size_t n = 0;
+        for (const short *at = by.glyph->contour; *at != 0; at += 1 + 2 * (size_t)*at)
+            for (short i = 0; i < *at && n < POINTS; i++)
+                add_point(&by, n++, place(&by, at + 1 + 2 * i));
+        const double top = floor(by.least.y);
+        for (size_t row = 0; top + (double)row < by.most.y; row++) {
+            pe_yield_spend(WIDEST);
+            draw_row(&by, canvas, top + (double)row);
+        }
+        *(caption->upwards ? &by.at.y : &by.at.x) +=
+            (caption->upwards ? -1 : 1) * by.glyph->width * caption->size / UNIT;
+    }
+}
+
 void pe_pixels_canvas(pe_canvas *canvas)
 {
     canvas->box = draw_box;
     canvas->line = draw_line;
-    canvas->text = pe_letters_draw;
+    canvas->text = draw_text;
     canvas->image = draw_image;
 }

@@ -7,7 +7,8 @@
 
 #include "formats/figure/canvas.h"
 
-/** A canvas whose pixels, width x height bytes, are the caller's and the colour of the paper. */
+/** A canvas whose pixels, width x height bytes, are the caller's and the colour of the paper. Of text,
+ * what is neither printable ASCII nor a minus becomes a box. */
 void pe_pixels_canvas(pe_canvas *canvas);
 
 /** Append the PNG of width x height colours; where memory is short, out->failed. */
@@ -23,13 +24,7 @@ size_t pe_pixels_png_max(size_t pixels, size_t rows);
 /** The libraries that write and compress, with their versions: the bytes depend on them. */
 void pe_pixels_maker(pe_buffer *out);
 
-/** Lay a colour of a ramp over the pixel at x, y, as much of it as a shape covers. */
-void pe_pixels_cover(pe_canvas *canvas, double x, double y, unsigned char colour, double share);
-
 /** Width of a text in pixels; also near enough for the fonts of browsers. */
 double pe_letters_width(const char *text, double size, bool strong);
-
-/** Draw it on pixels. What is neither printable ASCII nor a minus becomes a box. */
-void pe_letters_draw(pe_canvas *canvas, const pe_caption *caption);
 
 #endif
