@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/yield.h"
+
 /* Knuth's two-sum: six operations, whichever is larger. */
 pe_pair pe_pair_sum(double a, double b)
 {
@@ -52,6 +54,7 @@ double pe_pair_to_odd(pe_pair x)
 
 void pe_pair_accumulate(pe_pair a, const double *x, size_t n, pe_pair *sum)
 {
+    pe_yield_look(n);
     for (size_t i = 0; i < n; i++) {
         const double product = a.hi * x[i];
         const pe_pair next = pe_pair_sum(sum[i].hi, product);
@@ -63,6 +66,7 @@ void pe_pair_accumulate(pe_pair a, const double *x, size_t n, pe_pair *sum)
 pe_pair pe_pair_dot(const double *x, const double *y, size_t n)
 {
     double sum = 0, rest = 0;
+    pe_yield_look(n);
     for (size_t j = 0; j < n; j++) {
         const pe_pair product = pe_pair_product(x[j], y[j]);
         const pe_pair next = pe_pair_sum(sum, product.hi);

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/yield.h"
+
 #define TERMS 31
 
 /* For t above this, e^-t is less than 2^-1586. */
@@ -124,6 +126,7 @@ static pe_fixed128 weigh(const pe_pair *score, size_t n, pe_fixed128 *weight)
         weight[j] = (pe_fixed128){0};
         if (isinf(score[j].hi))
             continue;
+        pe_yield_look(PE_SOFTMAX_WORK);
         weight[j] = pe_softmax_exp(pe_pair_add(most, (pe_pair){-score[j].hi, -score[j].lo}));
         if (weight[j].m != 0)
             add(&sum, &weight[j]);

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "base/size.h"
+#include "base/yield.h"
 #include "kernels/kernels.h"
 
 pe_status pe_stored_check_real(const pe_stored *tensor, pe_problem *why)
@@ -85,18 +86,18 @@ static void convert_run(const pe_stored *from, const unsigned char *in, size_t n
                         char *out)
 {
     const size_t in_size = pe_stored_size(from), out_size = pe_dtype_bytes(to);
-    if (from->dtype == to) {
-        copy_run(from, in, n, out);
-        return;
-    }
     const pe_kernels *kernels = pe_kernels_get();
+    const bool same = from->dtype == to;
     double wide[WIDE];
     unsigned char ours[sizeof wide];
     for (size_t i = 0, some; i < n; i += some) {
         some = pe_size_min(WIDE, n - i);
-        copy_run(from, in + i * in_size, some, ours);
-        kernels->widen(from->dtype, ours, some, wide);
-        kernels->narrow(to, wide, some, out + i * out_size);
+        copy_run(from, in + i * in_size, some, same ? (void *)(out + i * out_size) : ours);
+        if (!same) {
+            kernels->widen(from->dtype, ours, some, wide);
+            kernels->narrow(to, wide, some, out + i * out_size);
+        }
+        pe_yield_look(some / 8);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yield.h"
 #include "exact/softmax.h"
 #include "support/random.h"
 #include "support/slow.h"
@@ -205,6 +206,31 @@ static void equal_scores_share_evenly(void **state)
     check_row(score, 2, "a mask that is a number");
 }
 
+static bool count_look(void *looks)
+{
+    ++*(size_t *)looks;
+    return false;
+}
+
+/* A row of the most keys takes tens of milliseconds, and long products as much. */
+static void a_long_row_is_looked_at_while_it_is_made(void **state)
+{
+    static pe_pair score[PE_SOFTMAX_MAX];
+    static pe_fixed128 weight[PE_SOFTMAX_MAX];
+    static float out[PE_SOFTMAX_MAX];
+    static double numbers[PE_SOFTMAX_MAX];
+    size_t looks = 0;
+    pe_meter meter = {.is_left = count_look, .context = &looks};
+    pe_meter_begin(&meter);
+    pe_softmax(score, PE_SOFTMAX_MAX, PE_FLOAT32, weight, out);
+    assert_true(looks >= 16);
+    looks = 0;
+    for (int i = 0; i < 16; i++)
+        pe_pair_dot(numbers, numbers, PE_SOFTMAX_MAX);
+    assert_int_equal(looks, 16);
+    pe_meter_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +239,7 @@ int main(void)
         cmocka_unit_test(dot_products_keep_their_bound),
         cmocka_unit_test(probabilities_are_correctly_rounded),
         cmocka_unit_test(equal_scores_share_evenly),
+        cmocka_unit_test(a_long_row_is_looked_at_while_it_is_made),
     };
     return cmocka_run_group_tests_name("unit: softmax", tests, NULL, NULL);
 }

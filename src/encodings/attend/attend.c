@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yield.h"
 #include "encodings/attention/attention.h"
 #include "encodings/registry.h"
 #include "encodings/rope/rope_params.h"
@@ -34,7 +35,7 @@ static void scores(const void *of, size_t row, double *scratch PE_UNUSED, pe_pai
     const size_t line = s->mask_rows == 1 ? 0 : s->mask_rows == s->queries ? query : row;
     for (size_t j = 0; j < s->keys; j++, k += d) {
         score[j] = (pe_pair){-HUGE_VAL, 0};
-        if ((s->causal && s->key_at[j] > s->query_at[query]) ||
+        if (pe_yield_must_end() || (s->causal && s->key_at[j] > s->query_at[query]) ||
             (mask != NULL && mask[line * s->keys + j] == 0))
             continue;
         score[j] = pe_pair_mul(s->scale, pe_pair_dot(q, k, d));
@@ -212,7 +213,12 @@ static pe_status take_doubles(pe_values *values, const char *name, pe_plan *plan
     }
     PE_TRY(pe_array_make(PE_FLOAT64, &given->shape, out, why));
     pe_plan_owns_array(plan, out);
-    pe_kernels_get()->widen(given->dtype, given->data, given->elements, out->data);
+    const size_t width = given->shape.dim[given->shape.ndim - 1];
+    for (size_t at = 0; at < given->elements; at += width) {
+        pe_kernels_get()->widen(given->dtype, pe_scores_row(given, at / width), width,
+                                (double *)out->data + at);
+        pe_yield_look(PE_DOT_WORK(width));
+    }
     return PE_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/yield.h"
 #include "exact/round.h"
 #include "kernels/kernels.h"
 
@@ -74,7 +75,8 @@ pe_status pe_attention_fill(const pe_plan *plan, const pe_region *region, void *
 
 const void *pe_scores_row(const pe_array *array, size_t r)
 {
-    const size_t bytes = array->shape.dim[1] * pe_dtype_bytes(array->dtype);
+    const size_t d = array->shape.dim[array->shape.ndim - 1],
+                 bytes = d * pe_dtype_bytes(array->dtype);
     return (const unsigned char *)array->data + r * bytes;
 }
 
@@ -102,6 +104,7 @@ pe_status pe_scores_norm_max(const pe_array *array, double *out, pe_problem *why
         return pe_fail_memory(why);
     *out = 0;
     for (size_t r = 0; r < array->elements / d; r++, row += d * bytes) {
+        pe_yield_look(PE_DOT_WORK(d));
         pe_kernels_get()->widen(array->dtype, row, d, wide);
         const double norm = sqrt(pe_scores_dot(wide, wide, d));
         if (!(norm <= *out))
@@ -142,7 +145,7 @@ pe_status pe_scores_check(const pe_plan *plan, const pe_array *x, const pe_array
     for (size_t first = 0; status == PE_OK && first < tensor->units; first += most) {
         const size_t left = tensor->units - first, n = left < most ? left : most;
         const pe_region region = pe_plan_units(plan, 0, first, n);
-        status = plan->fill(plan, &region, some, why);
+        status = pe_plan_make_region(plan, &region, some, why);
         if (status == PE_OK && !pe_scores_finite(tensor->dtype, some, n * tensor->unit))
             status = pe_fail(why, PE_INVALID_PARAMETER, where, "a score overflows %s",
                              pe_dtype_name(tensor->dtype));

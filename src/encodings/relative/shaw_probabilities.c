@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* shaw_probabilities.c - attention probabilities with clipped relative positions. */
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/yield.h"
 #include "encodings/attention/attention.h"
 #include "encodings/registry.h"
 #include "encodings/relative/shaw.h"
@@ -56,8 +58,10 @@ static void scores(const void *of, size_t row, double *scratch, pe_pair *score)
         if (index != held)
             position = dot(q, &s->embeddings, (size_t)index, other);
         held = index;
-        score[j] =
-            pe_pair_mul(s->scale, pe_pair_add(dot(q, &s->k, head * keys + j, other), position));
+        score[j] = pe_yield_must_end()
+                       ? (pe_pair){-HUGE_VAL, 0}
+                       : pe_pair_mul(s->scale,
+                                     pe_pair_add(dot(q, &s->k, head * keys + j, other), position));
     }
 }
 

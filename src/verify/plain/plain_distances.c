@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yield.h"
+
 /* ---- numbers of the stage ---- */
 
 typedef enum family { OF_BIAS, OF_SHAW, OF_T5, OF_DEBERTA, FAMILIES } family;
@@ -190,6 +192,9 @@ static void find_loudest(distances *s, const double *claimed, size_t n)
         }
 }
 
+/* Of a number by an equation, in units. */
+#define NUMBER_WORK 8
+
 /* Measured are elements: of biases those of head 0. Behind a mistake of distances, what that has made is
  * claimed. */
 static pe_status measure(pe_sequence *p, pe_problem *why)
@@ -199,17 +204,17 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
     distances *s = p->state;
     s->family = family_of(p);
     set_sizes(p, s);
-    p->owned = s->numbers = malloc(p->n * sizeof *s->numbers);
+    p->owned = s->numbers = calloc(p->n, sizeof *s->numbers);
     if (s->numbers == NULL)
         return pe_fail_memory(why);
     p->claimed = s->numbers;
     p->measured = p->of->got;
     const bool read = pe_sequence_read(p, &none);
-    for (size_t i = 0; i < p->n && read; i++)
+    for (size_t i = 0; i < p->n && read && !pe_yield_must_end(); i++, pe_yield_look(NUMBER_WORK))
         s->numbers[i] = s->listed != NULL ? pe_positions_at(s->listed, i) : pe_sequence_at(p, i);
     find_loudest(s, p->claimed, p->n);
     if (first != NULL && first->by->stage == &pe_slip_distances) {
-        for (size_t i = 0; i < p->n; i++)
+        for (size_t i = 0; i < p->n && !pe_yield_must_end(); i++, pe_yield_look(NUMBER_WORK))
             s->numbers[i] = pe_sequence_at(first, i);
         s->claimed = ((const distances *)first->state)->f;
     }

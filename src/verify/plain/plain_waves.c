@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yield.h"
+
 #define TURN 6.283185307179586
 
 /* Roundings of an angle on the float32 path, and of a wave: allowance.h. */
@@ -142,8 +144,9 @@ bool pe_waves_give_claim(const pe_sequence *p)
 {
     const pe_waves *t = p->state;
     size_t e = p->of->elements;
-    for (bool same = true; e > 0 && same; e -= same) {
+    for (bool same = true; e > 0 && same && !pe_yield_must_end(); e -= same) {
         double error;
+        pe_yield_look(WAVE_WORK);
         const double x = number_at(p, &t->claimed, e - 1, &error);
         same = fabs(p->of->claimed[e - 1] - x) <= error + 0x1p-40 * fmax(fabs(x), 1);
     }

@@ -66,14 +66,15 @@ static bool is_repeated(const pe_reading_source *s, const pe_reading *r, size_t 
 /* Rows that stand still tell no frequency; of few that move all are taken. */
 static void choose_rows(pe_reading_source *s, pe_reading *r)
 {
-    for (size_t t = 0; t < r->tokens; t++)
+    for (size_t t = 0; t < r->tokens && !pe_yield_must_end(); t++) {
         if (t == 0 || !is_repeated(s, r, t))
             s->row[s->rows++] = t;
+        pe_yield_spend(PE_VECTOR_WORK * pe_upload_view_token_rows(s->view));
+    }
     r->still = s->rows == 1 && r->tokens > 1;
     for (size_t t = 0; t < r->tokens && s->rows < LEAST_MOVING; t++)
         s->row[t] = t;
     s->rows = s->rows < LEAST_MOVING ? r->tokens : s->rows;
-    pe_yield_spend(PE_VECTOR_WORK * pe_upload_view_token_rows(s->view) * r->tokens);
 }
 
 /* Are rows k and k + lag claimed to be so far from each other? */
