@@ -9,37 +9,52 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "support/case_text.h"
 #include "support/folder.h"
 #include "support/problem.h"
+#include "support/wire.h"
 
 /*
- * A file is {about, flags, target, learned, cases}: learned has tables for --learned-dir, {dtype,
- * rows} by name. A case, whose members are all optional:
+ * A file is a group, or several: {about, flags, target, wire, learned, files, sources, cases}. Each
+ * has a server of its own; with wire all its cases use one connection. learned has tables for
+ * --learned-dir, {dtype, rows} by name; files has other files for it, texts by name. Of each answer
+ * assert_answer() looks at what all have in common. A case, whose members are all optional:
  *
  *     about            why it is there
- *     target           else that of the file
+ *     for, by          the case is asked with each word, or list of words, of `for` for $1 to $4,
+ *                      and each of `by` for $5 to $9
+ *     target           else that of the group
  *     json, text       what is posted as application/json, text as it is; neither: a GET
- *     upload           a target, whose answer is posted as it came; with claim, a query, to /v1/verify
+ *     tensors          what is posted as safetensors, see support/case_text.h
+ *     claim            a query: the target is /v1/verify
+ *     upload           a target, whose answer is posted as it came
  *     method, headers  of the request, where it has others: "Accept: text/csv"
+ *     type             its Content-Type, where it has another; false: one of headers
  *     status           of the answer; 200 without it
  *     problem          status and code of the problem, which is whole (assert_problem)
  *     says, silent     parts of the answer, and texts that are none: one, or several
+ *     counts           how often texts are in it
  *     body             the whole answer
- *     fields           of the header; null: it has no such field
- *     canonical        the query of its Content-Location, which is its own
+ *     begins, ends     its first bytes, its last
+ *     fields           of the header; null: it has no such field; true: it has; {says}: parts of it
+ *     canonical        the query of its Content-Location, which is its own and has the same bytes
  *     places           the parameter or pointer of each mistake, in their order
  *     equals           members of the answer
  *     holds            what is in the answer, see holds()
+ *     matches          whether a report says so
  *     faults           of the first finding of a report; none: it is a match
  *     sizes            how many items members of the answer have
  *     gives            of the parameters answered, or those of `layer`, `with` others: attention_factor to
  *                      10 digits, inv_freq to 5, by number, or all alike those of the target `as`
  *     same             another request of the same bytes and tag: {target, json, text}
  *     alike            one of the same bytes
+ *     other            one of another tag
  *
- * Of target, text, body, canonical, upload, claim and fields, parts in a list are one text.
+ * Of target, text, body, begins, ends, canonical, upload, claim and fields, parts in a list are one
+ * text.
  */
 static test_server server;
+static test_wire wire; /* of a group that has one */
 enum { FILES_MAX = 32, FLAGS_MAX = 16, FIELDS_MAX = 8, NAME_BYTES = 512 };
 
 static const char *text_of(const json_t *object, const char *member)
@@ -48,75 +63,96 @@ static const char *text_of(const json_t *object, const char *member)
 }
 
 /* Long texts are written in parts. */
-static void join(json_t *object, const char *member)
+static void join(const json_t *group, json_t *object, const char *member)
 {
-    json_t *parts = json_object_get(object, member), *part;
+    const json_t *text = json_object_get(object, member);
     pe_buffer whole = {0};
-    size_t i;
-    json_array_foreach(parts, i, part)
-    {
-        pe_buffer_str(&whole, json_string_value(part));
-    }
-    if (json_is_array(parts))
-        json_object_set_new(object, member, json_string(pe_buffer_text(&whole)));
+    if (!json_is_array(text) && !json_is_object(text))
+        return;
+    case_text_add(&server, json_object_get(group, "sources"), text, &whole);
+    const char *bytes = whole.data != NULL ? whole.data : "";
+    json_object_set_new(object, member, json_stringn_nocheck(bytes, whole.bytes));
     pe_buffer_free(&whole);
 }
 
-static void join_parts(json_t *its)
+static void join_parts(const json_t *group, json_t *its)
 {
-    static const char *const members[] = {"target", "text", "body", "canonical", "upload", "claim"};
+    static const char *const members[] = {"target", "text",  "body",   "begins",
+                                          "ends",   "claim", "upload", "canonical"};
     json_t *fields = json_object_get(its, "fields"), *value;
     const char *field;
     void *next;
+    if (json_object_get(its, "tensors") != NULL)
+        json_object_set_new(its, "text",
+                            json_pack("{s:O}", "tensors", json_object_get(its, "tensors")));
     for (size_t m = 0; m < PE_LEN(members); m++)
-        join(its, members[m]);
+        join(group, its, members[m]);
     json_object_foreach_safe(fields, next, field, value)
     {
-        join(fields, field);
+        if (json_is_array(value))
+            join(group, fields, field);
     }
 }
 
-/* What another target answers, posted with its media type. */
-static reply post_answer(const json_t *request, const char *upload)
+/* What is sent is NULL for a GET. */
+static reply send_request(const json_t *group, const char *method, const char *target,
+                          const char *const *headers, const char *body, size_t bytes)
 {
-    char type[128] = "", header[160], target[NAME_BYTES];
-    reply made = get(&server, upload);
-    assert_status(upload, &made, 200);
-    assert_non_null(reply_header(&made, "Content-Type", type, sizeof type));
-    snprintf(header, sizeof header, "Content-Type: %s", type);
-    snprintf(target, sizeof target, "/v1/verify?%s", text_of(request, "claim"));
-    const reply answer =
-        fetch(&server, "POST", target, (const char *const[]){header, NULL}, made.body, made.bytes);
-    reply_free(&made);
+    char connection[16];
+    if (!json_is_true(json_object_get(group, "wire")))
+        return fetch(&server, method, target, headers, body, bytes);
+    const reply answer = wire_request(&wire, method, target, headers, body, bytes);
+    if (reply_header(&answer, "Connection", connection, sizeof connection) != NULL) {
+        wire_close(&wire);
+        wire = wire_open(&server);
+    }
     return answer;
 }
 
-/* Its own header fields come before that of JSON. */
-static reply ask(const json_t *file, const json_t *request)
+/* Its own header fields come before that of its type. */
+static reply ask(const json_t *group, const json_t *request)
 {
     const char *target = text_of(request, "target"), *text = text_of(request, "text");
+    const char *type = text_of(request, "type"), *upload = text_of(request, "upload");
     const char *method = text_of(request, "method"), *headers[FIELDS_MAX + 2] = {NULL};
+    char claim[NAME_BYTES], made_type[128] = "", line[160];
     const json_t *json = json_object_get(request, "json"), *field;
-    if (text_of(request, "upload") != NULL)
-        return post_answer(request, text_of(request, "upload"));
+    size_t i = 0, bytes = json_string_length(json_object_get(request, "text"));
     char *dumped = json != NULL ? json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    size_t i = 0;
-    if (target == NULL)
-        target = text_of(file, "target");
-    if (dumped != NULL)
+    reply made = {0};
+    if (upload != NULL) {
+        made = get(&server, upload);
+        assert_status(upload, &made, 200);
+        reply_header(&made, "Content-Type", made_type, sizeof made_type);
+        text = made.body;
+        bytes = made.bytes;
+    } else if (dumped != NULL) {
         text = dumped;
+        bytes = strlen(dumped);
+    }
+    if (text_of(request, "claim") != NULL) {
+        snprintf(claim, sizeof claim, "/v1/verify?%s", text_of(request, "claim"));
+        target = claim;
+    } else if (target == NULL) {
+        target = text_of(group, "target");
+    }
     json_array_foreach(json_object_get(request, "headers"), i, field)
     {
         assert_true(i < FIELDS_MAX);
         headers[i] = json_string_value(field);
     }
-    if (text != NULL)
-        headers[i] = "Content-Type: application/json";
+    if (type == NULL)
+        type = upload != NULL                                ? made_type
+               : json_object_get(request, "tensors") != NULL ? "application/vnd.safetensors"
+                                                             : "application/json";
+    snprintf(line, sizeof line, "Content-Type: %s", type);
+    if (text != NULL && !json_is_false(json_object_get(request, "type")))
+        headers[i] = line;
     if (method == NULL)
         method = text != NULL ? "POST" : "GET";
-    const reply answer =
-        fetch(&server, method, target, headers, text, text != NULL ? strlen(text) : 0);
+    const reply answer = send_request(group, method, target, headers, text, bytes);
     free(dumped);
+    reply_free(&made);
     return answer;
 }
 
@@ -155,13 +191,15 @@ static bool holds(const json_t *got, json_t *wanted)
     return true;
 }
 
-static void assert_says(const char *name, const reply *answer, const json_t *says, bool said)
+/* Parts of a text: one, several, or none. */
+static void assert_says(const char *name, const char *body, size_t bytes, const json_t *says,
+                        bool said)
 {
     const size_t n = json_is_array(says) ? json_array_size(says) : says != NULL;
     for (size_t i = 0; i < n; i++) {
         const char *part = json_string_value(json_is_array(says) ? json_array_get(says, i) : says);
-        if ((strstr(answer->body, part) != NULL) != said)
-            fail_msg("%s: \"%s\" is %sin %s", name, part, said ? "not " : "", answer->body);
+        if ((memmem(body, bytes, part, strlen(part)) != NULL) != said)
+            fail_msg("%s: \"%s\" is %sin %s", name, part, said ? "not " : "", body);
     }
 }
 
@@ -171,7 +209,58 @@ static void assert_fields(const char *name, const reply *answer, json_t *fields)
     json_t *value;
     json_object_foreach(fields, field, value)
     {
-        assert_header(name, answer, field, json_string_value(value));
+        char got[1024] = "";
+        const bool found = reply_header(answer, field, got, sizeof got) != NULL;
+        if (json_is_object(value))
+            assert_says(name, got, strlen(got), json_object_get(value, "says"), true);
+        else if (!json_is_true(value))
+            assert_header(name, answer, field, json_string_value(value));
+        else if (!found)
+            fail_msg("%s: there is no %s", name, field);
+    }
+}
+
+/* What every answer holds; JSON is JSON, and one newline ends it. */
+static void assert_answer(const char *name, const reply *answer)
+{
+    static const char *const exposed[] = {"ETag",           "X-Request-Id",  "X-Tensor-Shape",
+                                          "X-Tensor-Dtype", "Server-Timing", "Content-Location",
+                                          "Retry-After",    "Allow",         "Accept-Post"};
+    char got[512] = "";
+    assert_header(name, answer, "Access-Control-Allow-Origin", "*");
+    reply_header(answer, "Access-Control-Expose-Headers", got, sizeof got);
+    for (size_t e = 0; e < PE_LEN(exposed); e++)
+        if (strstr(got, exposed[e]) == NULL)
+            fail_msg("%s: %s is not exposed: %s", name, exposed[e], got);
+    if (reply_header(answer, "Content-Type", got, sizeof got) == NULL || answer->bytes == 0 ||
+        (strcmp(got, "application/json") != 0 && strcmp(got, "application/problem+json") != 0))
+        return;
+    json_decref(reply_json(answer));
+    if (answer->body[answer->bytes - 1] != '\n' || answer->body[answer->bytes - 2] == '\n')
+        fail_msg("%s: not one newline ends %s", name, answer->body);
+}
+
+/* Where these bytes begin in the answer; all of it, or some at an end. */
+static void assert_bytes(const char *name, const reply *answer, const json_t *its)
+{
+    static const char *const members[] = {"body", "begins", "ends"};
+    const char *text;
+    json_t *value;
+    for (size_t m = 0; m < PE_LEN(members); m++) {
+        const json_t *wanted = json_object_get(its, members[m]);
+        const size_t n = json_string_length(wanted), from = m == 2 ? answer->bytes - n : 0;
+        if (wanted != NULL && (n > answer->bytes || (m == 0 && n != answer->bytes) ||
+                               memcmp(answer->body + from, json_string_value(wanted), n) != 0))
+            fail_msg("%s: another %s in %zu bytes: %s", name, members[m], answer->bytes,
+                     answer->body);
+    }
+    json_object_foreach(json_object_get(its, "counts"), text, value)
+    {
+        json_int_t n = 0;
+        for (const char *at = answer->body; (at = strstr(at, text)) != NULL; at++)
+            n++;
+        if (n != json_integer_value(value))
+            fail_msg("%s: %s is there %lld times", name, text, (long long)n);
     }
 }
 
@@ -183,6 +272,8 @@ static void assert_canonical(const char *name, const reply *answer, const char *
     assert_header(name, answer, "Content-Location", wanted);
     reply again = get(&server, wanted);
     assert_header(wanted, &again, "Content-Location", wanted);
+    if (again.bytes != answer->bytes || memcmp(again.body, answer->body, again.bytes) != 0)
+        fail_msg("%s: other bytes at %s", name, wanted);
     reply_free(&again);
 }
 
@@ -191,11 +282,14 @@ static void assert_members(const char *name, const reply *answer, const json_t *
 {
     json_t *equals = json_object_get(its, "equals"), *held = json_object_get(its, "holds");
     json_t *sizes = json_object_get(its, "sizes"), *faults = json_object_get(its, "faults");
+    json_t *matches = json_object_get(its, "matches");
     const char *member;
     json_t *value;
-    if (equals == NULL && held == NULL && sizes == NULL && faults == NULL)
+    if (equals == NULL && held == NULL && sizes == NULL && faults == NULL && matches == NULL)
         return;
     json_t *got = reply_json(answer);
+    if (matches != NULL && !json_equal(json_object_get(got, "matches"), matches))
+        fail_msg("%s: another report: %s", name, answer->body);
     json_object_foreach(equals, member, value)
     {
         if (!json_equal(json_object_get(got, member), value))
@@ -288,37 +382,44 @@ static void assert_places(const char *name, const reply *answer, const json_t *w
     json_decref(problem);
 }
 
-/* The other request, which may be NULL, has the same bytes and, if that is wanted, tag. */
-static void assert_same(const char *name, const json_t *file, const reply *one, json_t *request,
-                        bool tag_too)
+/* Its member `how`, another request, has the same bytes and tag, the bytes alone, or another tag. */
+static void assert_same(const char *name, const json_t *group, const reply *one, json_t *its,
+                        const char *how)
 {
-    char tag[64], other_tag[64];
+    char tag[64] = "", other_tag[64] = "";
+    json_t *request = json_object_get(its, how);
     if (request == NULL)
         return;
-    join_parts(request);
-    reply other = ask(file, request);
+    join_parts(group, request);
+    reply other = ask(group, request);
     assert_status(name, &other, one->status);
-    if (one->bytes != other.bytes || memcmp(one->body, other.body, one->bytes) != 0)
+    reply_header(one, "ETag", tag, sizeof tag);
+    reply_header(&other, "ETag", other_tag, sizeof other_tag);
+    if (strcmp(how, "other") == 0) {
+        if (tag[0] == '\0' || other_tag[0] == '\0' || strcmp(tag, other_tag) == 0)
+            fail_msg("%s: one tag, %s, for both", name, tag);
+    } else if (one->bytes != other.bytes || memcmp(one->body, other.body, one->bytes) != 0) {
         fail_msg("%s: %s is not %s", name, other.body, one->body);
-    if (tag_too && reply_header(one, "ETag", tag, sizeof tag) != NULL)
-        assert_string_equal(reply_header(&other, "ETag", other_tag, sizeof other_tag), tag);
+    }
+    if (strcmp(how, "same") == 0)
+        assert_string_equal(tag, other_tag);
     reply_free(&other);
 }
 
-static void check(const json_t *file, json_t *its)
+static void check(const json_t *group, json_t *its)
 {
-    const json_t *status = json_object_get(its, "status");
-    json_t *places = json_object_get(its, "places");
     const char *problem = text_of(its, "problem");
-    join_parts(its);
     char *name = json_dumps(its, JSON_COMPACT);
-    reply answer = ask(file, its);
+    join_parts(group, its);
+    const json_t *status = json_object_get(its, "status"), *places = json_object_get(its, "places");
+    reply answer = ask(group, its);
     if (problem != NULL)
         assert_problem(name, &answer, strtol(problem, NULL, 10), strchr(problem, ' ') + 1);
     else
-        assert_status(name, &answer, status != NULL ? (long)json_integer_value(status) : 200);
-    assert_says(name, &answer, json_object_get(its, "says"), true);
-    assert_says(name, &answer, json_object_get(its, "silent"), false);
+        assert_status(name, &answer, status == NULL ? 200 : case_number(status));
+    assert_answer(name, &answer);
+    assert_says(name, answer.body, answer.bytes, json_object_get(its, "says"), true);
+    assert_says(name, answer.body, answer.bytes, json_object_get(its, "silent"), false);
     if (places != NULL)
         assert_places(name, &answer, places);
     assert_fields(name, &answer, json_object_get(its, "fields"));
@@ -327,12 +428,32 @@ static void check(const json_t *file, json_t *its)
         assert_gives(name, &answer, json_object_get(its, "gives"));
     if (text_of(its, "canonical") != NULL)
         assert_canonical(name, &answer, text_of(its, "target"), text_of(its, "canonical"));
-    if (text_of(its, "body") != NULL)
-        assert_string_equal(answer.body, text_of(its, "body"));
-    assert_same(name, file, &answer, json_object_get(its, "same"), true);
-    assert_same(name, file, &answer, json_object_get(its, "alike"), false);
+    assert_bytes(name, &answer, its);
+    assert_same(name, group, &answer, its, "same");
+    assert_same(name, group, &answer, its, "alike");
+    assert_same(name, group, &answer, its, "other");
     reply_free(&answer);
     free(name);
+}
+
+/* With each of its words. */
+static void check_all(const json_t *group, json_t *its)
+{
+    json_t *rows = json_incref(json_object_get(its, "for"));
+    json_t *outer = json_incref(json_object_get(its, "by"));
+    const size_t n = json_array_size(rows), m = json_array_size(outer);
+    json_object_del(its, "for");
+    json_object_del(its, "by");
+    if (n + m == 0)
+        check(group, its);
+    for (size_t i = 0; n + m > 0 && i < (n > 0 ? n : 1) * (m > 0 ? m : 1); i++) {
+        json_t *filled = case_filled(its, json_array_get(outer, n > 0 ? i / n : i),
+                                     json_array_get(rows, n > 0 ? i % n : 0));
+        check(group, filled);
+        json_decref(filled);
+    }
+    json_decref(rows);
+    json_decref(outer);
 }
 
 /* A table as a file of its name. */
@@ -357,37 +478,61 @@ static void put_table(const test_folder *folder, const char *name, const json_t 
     folder_put_npy(folder, file, dtype, json_array_size(rows), n / json_array_size(rows), numbers);
 }
 
-static void each_case_is_answered_as_it_says(void **state)
+static void check_group(const json_t *group)
 {
     const char *flags[FLAGS_MAX + 1] = {NULL};
-    json_error_t error;
-    json_t *file = json_load_file(*state, JSON_REJECT_DUPLICATES, &error), *value;
+    json_t *learned = json_object_get(group, "learned"), *files = json_object_get(group, "files");
+    json_t *cases = json_object_get(group, "cases"), *value;
     const char *name;
     const test_folder folder = folder_make();
     size_t i;
-    if (file == NULL)
-        fail_msg("%s:%d: %s", (const char *)*state, error.line, error.text);
-    json_array_foreach(json_object_get(file, "flags"), i, value)
+    json_array_foreach(json_object_get(group, "flags"), i, value)
     {
         assert_true(i < FLAGS_MAX);
         flags[i] = json_string_value(value);
     }
-    json_object_foreach(json_object_get(file, "learned"), name, value)
+    json_object_foreach(learned, name, value)
     {
         put_table(&folder, name, value);
     }
-    if (json_object_get(file, "learned") != NULL) {
+    json_object_foreach(files, name, value)
+    {
+        pe_buffer bytes = {0};
+        case_text_add(NULL, NULL, value, &bytes);
+        folder_put(&folder, name, bytes.data, bytes.bytes);
+        pe_buffer_free(&bytes);
+    }
+    if (learned != NULL) {
         flags[0] = "--learned-dir";
         flags[1] = folder.path;
     }
     server_start(&server, flags);
-    assert_true(json_array_size(json_object_get(file, "cases")) > 0);
-    json_array_foreach(json_object_get(file, "cases"), i, value)
+    if (json_is_true(json_object_get(group, "wire")))
+        wire = wire_open(&server);
+    assert_true(json_array_size(cases) > 0);
+    json_array_foreach(cases, i, value)
     {
-        check(file, value);
+        check_all(group, value);
     }
+    if (json_is_true(json_object_get(group, "wire")))
+        wire_close(&wire);
     server_end(&server);
     folder_remove(&folder);
+}
+
+static void each_case_is_answered_as_it_says(void **state)
+{
+    json_error_t error;
+    json_t *file = json_load_file(*state, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error), *group;
+    size_t i;
+    if (file == NULL)
+        fail_msg("%s:%d: %s", (const char *)*state, error.line, error.text);
+    if (json_is_object(file))
+        check_group(file);
+    json_array_foreach(file, i, group)
+    {
+        check_group(group);
+    }
     json_decref(file);
 }
 
