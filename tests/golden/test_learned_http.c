@@ -66,41 +66,6 @@ static void rows_at_ten_other_places_are_the_tables(void **state)
     json_decref(golden);
 }
 
-static void check_ids(const char *body, const double *wanted, size_t n)
-{
-    size_t count;
-    reply answer = post_json(&server, "/v1/position-ids", body);
-    double *got = golden_numbers(&answer, "data", PE_FLOAT64, body, &count);
-    assert_int_equal(count, n);
-    for (size_t i = 0; i < n; i++)
-        if (got[i] != wanted[i])
-            fail_msg("%s: id %zu is %.0f, wanted %.0f", body, i, got[i], wanted[i]);
-    free(got);
-    reply_free(&answer);
-}
-
-/* By hand, from the two rules. */
-static void other_position_ids_are_those_of_the_rules(void **state)
-{
-    static const struct {
-        const char *body;
-        double wanted[10];
-        size_t n;
-    } cases[] = {
-        {"{\"input_ids\":[5,5,0,9,0,0,1,1,2,3],\"padding_idx\":0}",
-         {1, 2, 0, 3, 0, 0, 4, 5, 6, 7},
-         10},
-        {"{\"input_ids\":[[1,4],[4,1]],\"past_key_values_length\":7}", {1, 9, 9, 1}, 4},
-        {"{\"attention_mask\":[[1,1,1],[0,1,1]],\"offset\":2}", {2, 3, 4, 1, 2, 3}, 6},
-        {"{\"attention_mask\":[[0,0,1,1,0,1]]}", {-1, -1, 0, 1, -1, 2}, 6},
-        {"{\"attention_mask\":[[1,1,1],[0,1,1]],\"offset\":2,\"past_key_values_length\":2}",
-         {4, 3},
-         2},
-    };
-    for (size_t i = 0; i < PE_LEN(cases); i++)
-        check_ids(cases[i].body, cases[i].wanted, cases[i].n);
-}
-
 /* ---- interpolation ---- */
 
 typedef struct resize {
@@ -284,6 +249,33 @@ static void other_grids_are_those_of_the_kernel(void **state)
     json_decref(golden);
 }
 
+static const double counting[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+
+/* The tag of one table's rows, from a server of its own. */
+static void tag_of(const double *numbers, char *out, size_t bytes)
+{
+    const test_folder own = folder_make();
+    test_server its;
+    folder_put_npy(&own, "wpe.npy", PE_FLOAT32, 6, 2, numbers);
+    server_start(&its, (const char *const[]){"--learned-dir", own.path, NULL});
+    reply answer = get(&its, "/v1/learned/wpe?positions=0:2");
+    assert_non_null(reply_header(&answer, "ETag", out, bytes));
+    reply_free(&answer);
+    server_end(&its);
+    folder_remove(&own);
+}
+
+static void tags_change_with_the_table(void **state)
+{
+    static const double other[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12};
+    char tag[64], again[64], changed[64];
+    tag_of(counting, tag, sizeof tag);
+    tag_of(counting, again, sizeof again);
+    tag_of(other, changed, sizeof changed); /* though the rows asked for are the same */
+    assert_string_equal(tag, again);
+    assert_string_not_equal(tag, changed);
+}
+
 static int start(void **state)
 {
     folder = folder_make();
@@ -309,9 +301,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_at_ten_other_places_are_the_tables),
-        cmocka_unit_test(other_position_ids_are_those_of_the_rules),
         cmocka_unit_test(patches_are_interpolated_as_in_vit),
         cmocka_unit_test(other_grids_are_those_of_the_kernel),
+        cmocka_unit_test(tags_change_with_the_table),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -36,7 +36,7 @@
  *     counts           how often texts are in it
  *     body             the whole answer
  *     begins, ends     its first bytes, its last
- *     fields           of the header; null: it has no such field; true: it has; {says}: parts of it
+ *     fields           of the header; null: it has no such field; true: it has; {says, silent}: parts
  *     canonical        the query of its Content-Location, which is its own and has the same bytes
  *     places           the parameter or pointer of each mistake, in their order
  *     equals           members of the answer
@@ -48,7 +48,9 @@
  *                      10 digits, inv_freq to 5, by number, or all alike those of the target `as`
  *     same             another request of the same bytes and tag: {target, json, text}
  *     alike            one of the same bytes
- *     other            one of another tag
+ *     other            one of another tag; several of them all have different ones
+ *     tagged           a request that names its tag gets 304, with the same fields
+ *     head             a HEAD has the fields of a GET, and no body
  *
  * Of target, text, body, begins, ends, canonical, upload, claim and fields, parts in a list are one
  * text.
@@ -103,6 +105,8 @@ static reply send_request(const json_t *group, const char *method, const char *t
         return fetch(&server, method, target, headers, body, bytes);
     const reply answer = wire_request(&wire, method, target, headers, body, bytes);
     if (reply_header(&answer, "Connection", connection, sizeof connection) != NULL) {
+        if (!wire_ended(&wire))
+            fail_msg("%s %s: more than an answer came", method, target);
         wire_close(&wire);
         wire = wire_open(&server);
     }
@@ -211,9 +215,11 @@ static void assert_fields(const char *name, const reply *answer, json_t *fields)
     {
         char got[1024] = "";
         const bool found = reply_header(answer, field, got, sizeof got) != NULL;
+        assert_says(name, got, strlen(got), json_object_get(value, "says"), true);
+        assert_says(name, got, strlen(got), json_object_get(value, "silent"), false);
         if (json_is_object(value))
-            assert_says(name, got, strlen(got), json_object_get(value, "says"), true);
-        else if (!json_is_true(value))
+            continue;
+        if (!json_is_true(value))
             assert_header(name, answer, field, json_string_value(value));
         else if (!found)
             fail_msg("%s: there is no %s", name, field);
@@ -232,6 +238,10 @@ static void assert_answer(const char *name, const reply *answer)
     for (size_t e = 0; e < PE_LEN(exposed); e++)
         if (strstr(got, exposed[e]) == NULL)
             fail_msg("%s: %s is not exposed: %s", name, exposed[e], got);
+    if (reply_header(answer, "Content-Length", got, sizeof got) != NULL && answer->bytes > 0)
+        assert_int_equal(strtoul(got, NULL, 10), answer->bytes);
+    if (reply_header(answer, "ETag", got, sizeof got) != NULL)
+        assert_true(got[0] == '"' && got[strlen(got) - 1] == '"' && strlen(got) >= 18);
     if (reply_header(answer, "Content-Type", got, sizeof got) == NULL || answer->bytes == 0 ||
         (strcmp(got, "application/json") != 0 && strcmp(got, "application/problem+json") != 0))
         return;
@@ -382,28 +392,72 @@ static void assert_places(const char *name, const reply *answer, const json_t *w
     json_decref(problem);
 }
 
-/* Its member `how`, another request, has the same bytes and tag, the bytes alone, or another tag. */
-static void assert_same(const char *name, const json_t *group, const reply *one, json_t *its,
-                        const char *how)
+/* Its member `how`, another request, has the same bytes, and tag if that is wanted. */
+static void assert_same(const char *name, const json_t *group, const reply *one, json_t *request,
+                        bool tag_too)
 {
-    char tag[64] = "", other_tag[64] = "";
-    json_t *request = json_object_get(its, how);
+    char tag[64] = "";
     if (request == NULL)
         return;
     join_parts(group, request);
     reply other = ask(group, request);
     assert_status(name, &other, one->status);
-    reply_header(one, "ETag", tag, sizeof tag);
-    reply_header(&other, "ETag", other_tag, sizeof other_tag);
-    if (strcmp(how, "other") == 0) {
-        if (tag[0] == '\0' || other_tag[0] == '\0' || strcmp(tag, other_tag) == 0)
-            fail_msg("%s: one tag, %s, for both", name, tag);
-    } else if (one->bytes != other.bytes || memcmp(one->body, other.body, one->bytes) != 0) {
+    if (one->bytes != other.bytes || memcmp(one->body, other.body, one->bytes) != 0)
         fail_msg("%s: %s is not %s", name, other.body, one->body);
-    }
-    if (strcmp(how, "same") == 0)
-        assert_string_equal(tag, other_tag);
+    if (tag_too)
+        assert_header(name, &other, "ETag", reply_header(one, "ETag", tag, sizeof tag));
     reply_free(&other);
+}
+
+/* Of a request and others, one or several, each has a tag of its own. */
+static void assert_other_tags(const char *name, const json_t *group, const reply *one,
+                              json_t *others)
+{
+    char tag[64];
+    json_t *tags = json_object(), *request;
+    const size_t n = json_is_array(others) ? json_array_size(others) : others != NULL;
+    for (size_t i = 0; i <= n; i++) {
+        reply other = {0};
+        request = json_is_array(others) ? json_array_get(others, i) : others;
+        if (i < n) {
+            join_parts(group, request);
+            other = ask(group, request);
+            assert_status(name, &other, one->status);
+        }
+        if (n > 0 && reply_header(i < n ? &other : one, "ETag", tag, sizeof tag) == NULL)
+            fail_msg("%s: one has no tag", name);
+        json_object_set_new(tags, tag, json_true());
+        reply_free(&other);
+    }
+    if (n > 0 && json_object_size(tags) != n + 1)
+        fail_msg("%s: of %zu tags some are the same", name, n + 1);
+    json_decref(tags);
+}
+
+/* A HEAD, or a request that knows the tag, has the same fields and no body. */
+static void assert_repeated(const char *name, const json_t *group, const reply *one,
+                            const json_t *its, const char *method, long status)
+{
+    static const char *const shared[] = {
+        "Content-Type", "Content-Location", "X-Tensor-Shape", "X-Tensor-Dtype", "ETag",
+        "Vary",         "Cache-Control"};
+    char tag[64] = "", line[96], value[1024];
+    json_t *again = json_deep_copy(its), *headers = json_object_get(again, "headers");
+    if (headers == NULL)
+        json_object_set_new(again, "headers", headers = json_array());
+    if (status == 304) {
+        snprintf(line, sizeof line, "If-None-Match: \"other\", W/%s",
+                 reply_header(one, "ETag", tag, sizeof tag));
+        json_array_append_new(headers, json_string(line));
+    }
+    json_object_set_new(again, "method", json_string(method));
+    reply bare = ask(group, again);
+    assert_status(name, &bare, status);
+    assert_int_equal(bare.bytes, 0);
+    for (size_t h = status == 304 ? 4 : 0; h < PE_LEN(shared); h++)
+        assert_header(name, &bare, shared[h], reply_header(one, shared[h], value, sizeof value));
+    reply_free(&bare);
+    json_decref(again);
 }
 
 static void check(const json_t *group, json_t *its)
@@ -429,9 +483,13 @@ static void check(const json_t *group, json_t *its)
     if (text_of(its, "canonical") != NULL)
         assert_canonical(name, &answer, text_of(its, "target"), text_of(its, "canonical"));
     assert_bytes(name, &answer, its);
-    assert_same(name, group, &answer, its, "same");
-    assert_same(name, group, &answer, its, "alike");
-    assert_same(name, group, &answer, its, "other");
+    assert_same(name, group, &answer, json_object_get(its, "same"), true);
+    assert_same(name, group, &answer, json_object_get(its, "alike"), false);
+    assert_other_tags(name, group, &answer, json_object_get(its, "other"));
+    if (json_object_get(its, "head") != NULL)
+        assert_repeated(name, group, &answer, its, "HEAD", 200);
+    if (json_object_get(its, "tagged") != NULL)
+        assert_repeated(name, group, &answer, its, "GET", 304);
     reply_free(&answer);
     free(name);
 }

@@ -210,18 +210,6 @@ static void bases_are_those_of_scaled_base(void **state)
     json_decref(request);
 }
 
-static void a_factor_says_what_a_target_says(void **state)
-{
-    reply by_factor =
-        get(&server, COMPARE "?head_dim=8&max_position_embeddings=4096&factor=2.5&dtype=float64");
-    reply by_target = get(&server, COMPARE "?head_dim=8&max_position_embeddings=4096"
-                                           "&target_length=10240&dtype=float64");
-    assert_status("factor", &by_factor, 200);
-    assert_string_equal(by_factor.body, by_target.body);
-    reply_free(&by_factor);
-    reply_free(&by_target);
-}
-
 /* The answer to a GET, which must be a 200. */
 static json_t *compared(const char *query)
 {
@@ -278,60 +266,11 @@ static void what_a_model_reaches_is_not_scaled_again(void **state)
     reply_free(&alone);
 }
 
-/* What is told of a model's own setting, and of the layers that a setting reaches. */
-static void publishers_and_layers_are_told(void **state)
-{
-    static const struct {
-        const char *query, *in;
-    } cases[] = {
-        {"model=Qwen/Qwen3-0.6B&target_length=131072", "\"factor\": 4.0, \"original_max_position_"
-                                                       "embeddings\": 32768"},
-        {"model=Qwen/Qwen3-0.6B&target_length=131072",
-         "yarn with factor 4 of 32768 tokens for 131072: that length counts here, not "
-         "max_position_embeddings of the configuration, 40960"},
-        {"model=qwen3-8b&target_length=131072&max_position_embeddings=40960",
-         "max_position_embeddings 40960 gives other frequencies"},
-        {"model=qwen3-vl-4b&target_length=1000000", "\"factor\": 3.0, \"original_max_position_"
-                                                    "embeddings\": 262144"},
-        {"model=qwen3.5-9b&target_length=1010000",
-         "{\"text_config\": {\"max_position_embeddings\": 1010000, \"rope_parameters\": "
-         "{\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 262144, "
-         "\"rope_theta\": 10000000.0, \"partial_rotary_factor\": 0.25, \"mrope_interleaved\": "
-         "true, \"mrope_section\": [11, 11, 10]}}}"},
-        {"model=exaone-4.0-32b&target_length=524288",
-         "settings reach layers of sliding_attention alone, which see no further than their "
-         "window: those of full_attention do not rotate"},
-        {"model=gemma-3-12b&target_length=524288", "\"layers\":[\"full_attention\"]"},
-        {"model=phi-3.5-mini&factor=2&rope_types=yarn", "another name of longrope"},
-        {"model=gpt-j-6b&factor=2&rope_types=yarn", "no setting reaches layers of"},
-    };
-    for (size_t c = 0; c < PE_LEN(cases); c++) {
-        char target[192];
-        snprintf(target, sizeof target, COMPARE "?%s", cases[c].query);
-        reply answer = get(&server, target);
-        assert_status(target, &answer, 200);
-        if (strstr(answer.body, cases[c].in) == NULL)
-            fail_msg("%s: no \"%s\" in %s", target, cases[c].in, answer.body);
-        reply_free(&answer);
-    }
-}
-
-/* ---- formats and refusals -------------------------------------------------------------------- */
-
 #define SMALL                                                                                      \
     COMPARE "?head_dim=8&max_position_embeddings=4096&target_length=8192&rope_types=linear,yarn"
 
-static void other_formats_hold_one_tensor_or_the_settings_as_text(void **state)
+static void safetensors_hold_the_settings_as_text(void **state)
 {
-    char shape[32];
-    reply raw = get(&server, SMALL "&format=raw&tensor=turns");
-    assert_string_equal(reply_header(&raw, "X-Tensor-Shape", shape, sizeof shape), "2,4");
-    assert_int_equal(raw.bytes, 2 * 4 * sizeof(float));
-    reply csv = get(&server, SMALL "&format=csv&tensor=unseen_pairs");
-    assert_string_equal(csv.body, "0\n0\n0\n");
-    reply lost = get(&server, SMALL "&format=npy");
-    assert_problem("npy without a tensor", &lost, 406, "not-acceptable");
-
     reply stored = get(&server, SMALL "&format=safetensors"), plain = get(&server, SMALL);
     json_t *json = reply_json(&plain);
     uint64_t bytes = 0;
@@ -347,9 +286,6 @@ static void other_formats_hold_one_tensor_or_the_settings_as_text(void **state)
     json_decref(json);
     reply_free(&plain);
     reply_free(&stored);
-    reply_free(&lost);
-    reply_free(&csv);
-    reply_free(&raw);
 }
 
 int main(void)
@@ -359,11 +295,9 @@ int main(void)
         cmocka_unit_test(turns_and_unseen_pairs_are_those_of_the_model),
         cmocka_unit_test(frequencies_are_those_of_the_golden_files),
         cmocka_unit_test(bases_are_those_of_scaled_base),
-        cmocka_unit_test(a_factor_says_what_a_target_says),
         cmocka_unit_test(a_model_of_the_catalogue_says_what_was_trained),
         cmocka_unit_test(what_a_model_reaches_is_not_scaled_again),
-        cmocka_unit_test(publishers_and_layers_are_told),
-        cmocka_unit_test(other_formats_hold_one_tensor_or_the_settings_as_text),
+        cmocka_unit_test(safetensors_hold_the_settings_as_text),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -269,39 +269,12 @@ static void llama_flags_give_the_same_frequencies(void **state)
     }
 }
 
-static void settings_of_a_common_case_read_as_people_write_them(void **state)
-{
-    static const struct {
-        const char *type, *program, *text;
-    } known[] = {
-        {"linear", "llama_cpp", "--ctx-size 131072 --rope-scaling linear --rope-scale 4"},
-        {"yarn", "llama_cpp",
-         "--ctx-size 131072 --rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 32768"},
-        {"yarn", "vllm",
-         "--hf-overrides '{\"max_position_embeddings\": 131072, \"rope_parameters\": "
-         "{\"rope_type\": \"yarn\", \"factor\": 4.0, \"original_max_position_embeddings\": 32768, "
-         "\"rope_theta\": 1000000.0}}' --max-model-len 131072"},
-    };
-    reply answer = get(&server, COMPARE "?model=qwen2.5-7b&target_length=131072");
-    json_t *compared = reply_json(&answer);
-    for (size_t k = 0; k < PE_LEN(known); k++)
-        assert_string_equal(json_string_value(value_of(compared, known[k].type, known[k].program)),
-                            known[k].text);
-    const json_t *sources = json_object_get(compared, "settings_source");
-    assert_non_null(
-        strstr(json_string_value(json_object_get(sources, "llama_cpp")), "ggml-org/llama.cpp@"));
-    assert_true(json_is_null(value_of(compared, "ntk_by_parts", "vllm")));
-    json_decref(compared);
-    reply_free(&answer);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings_resolve_into_the_same_frequencies),
         cmocka_unit_test(settings_name_the_path_that_answers_a_type_alone),
         cmocka_unit_test(llama_flags_give_the_same_frequencies),
-        cmocka_unit_test(settings_of_a_common_case_read_as_people_write_them),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }
