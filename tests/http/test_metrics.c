@@ -207,6 +207,9 @@ static void the_process_is_described_behind_its_walls(void **state)
 
 int main(void)
 {
+    /* Connections that are silent stay, however slowly others are opened beside them. */
+    static const char *const flags[] = {"--header-deadline-ms=3600000",
+                                        "--request-deadline-ms=3600000", NULL};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_request_is_counted_by_method_route_and_status),
         cmocka_unit_test(bytes_of_bodies_are_summed),
@@ -215,5 +218,5 @@ int main(void)
         cmocka_unit_test(accept_chooses_the_format),
         cmocka_unit_test(the_process_is_described_behind_its_walls),
     };
-    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
+    return server_run_tests(tests, PE_LEN(tests), &server, flags);
 }
