@@ -27,6 +27,8 @@ static const struct {
     {"sinusoidal", "sinusoidal", NULL},
     {"alibi", "alibi/bias", "alibi/slopes"},
     {"rope/xpos", "rope/xpos/table", NULL},
+    {"rope/rotate", "rope/table", NULL},
+    {"rotary", "rope/table", NULL},
 };
 
 pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes, pe_problem *why)
@@ -39,7 +41,7 @@ pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slop
                        "as claimable");
     for (size_t e = 0; e < PE_LEN(encodings); e++) {
         names[n++] = encodings[e].name;
-        if (strcmp(encodings[e].name, encoding) == 0)
+        if (strcasecmp(encodings[e].name, encoding) == 0)
             name = slopes && encodings[e].slopes != NULL ? encodings[e].slopes : encodings[e].table;
     }
     const pe_resource *resource = encoding[0] != '/' ? pe_registry_find(name) : NULL;
@@ -61,8 +63,7 @@ pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slop
     for (size_t r = 0; pe_registry[r] != NULL && n < PE_LEN(names); r++)
         if (pe_resource_is_claimable(pe_registry[r]))
             names[n++] = pe_registry[r]->name;
-    const char *near = strcasecmp(encoding, "rotary") == 0 ? encodings[0].name
-                                                           : pe_nearest_name(encoding, names, n);
+    const char *near = pe_nearest_name(encoding, names, n);
     return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
                    "encoding must be rope, sinusoidal, alibi, or one that GET /v1 lists as "
                    "claimable (rope/table); got \"%.40s\"%s%s%s",

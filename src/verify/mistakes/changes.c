@@ -32,6 +32,15 @@ static double number_of(const pe_guess *guess, const char *op, double x)
     return pe_guess_equation(op, &guess->values, &e) ? pe_equation_at(&e, &x, 0) : nan("");
 }
 
+/* Where both are given, rotary_dim says what partial_rotary_factor is. */
+static void keep_rotary_share(pe_guess *guess, const pe_value *changed)
+{
+    if (changed == value_of(guess, "rotary_dim") && value_of(guess, "partial_rotary_factor"))
+        pe_values_set_real(&guess->values, "partial_rotary_factor",
+                           (double)changed->integer /
+                               (double)pe_values_int(&guess->values, "head_dim"));
+}
+
 bool pe_changes_number(pe_guess *guess, const pe_fault *fault)
 {
     pe_value *value = value_of(guess, fault->param);
@@ -48,6 +57,7 @@ bool pe_changes_number(pe_guess *guess, const pe_fault *fault)
         value->integer = (int64_t)floor(x);
     else
         value->real = x;
+    keep_rotary_share(guess, value);
     return true;
 }
 
@@ -358,12 +368,10 @@ bool pe_changes_size(pe_guess *guess, const pe_fault *fault)
     if (value == NULL || guess->claim->inputs.elements > 0 || size == value->integer ||
         (double)size < value->param->min || (double)size > value->param->max)
         return false;
-    if (rotary == value)
-        pe_values_set_real(&guess->values, "partial_rotary_factor",
-                           (double)size / (double)pe_values_int(&guess->values, "head_dim"));
-    else if (rotary != NULL)
+    if (rotary != NULL && rotary != value)
         rotary->integer = size * rotary->integer / value->integer;
     value->integer = size;
+    keep_rotary_share(guess, value);
     return rotary == NULL || (rotary->integer >= 2 && rotary->integer % 2 == 0);
 }
 

@@ -98,6 +98,8 @@ const pe_fault pe_faults[] = {
     FAULT(partial_ignored, ignore_partial),
     SET(size, "rotary_dim", .value = 2),
     SET(size, "rotary_dim", .value = 1),
+    SET(number, "rotary_dim", .op = "head_dim/2", .vectors_only = true),
+    SET(number, "rotary_dim", .op = "head_dim/4", .vectors_only = true),
     SET(size, "head_dim", .value = 2),
     SET(size, "head_dim", .value = 1),
     SET(size, "d_model", .value = 1),

@@ -198,6 +198,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_by_laws_named, .applies = has_frequencies},
     {.try = pe_by_laws_named, .applies = is_placed, .unplaced = true},
     {.try = pe_amplitude_alone, .applies = pe_amplitude_differs},
+    {.try = pe_attempts_values, .applies = pe_attempts_is_scaled, .of_claim = true},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = try_numbers, .applies = pe_attempts_turns},
     {.try = try_unscaled, .applies = pe_attempts_is_scaled, .of_claim = true},
