@@ -78,10 +78,6 @@ def negative(c, s):
 ROWS = [
     Row("yarn betas left at their defaults", "betas_default", ["yarn-betas"],
         params=lambda c: {**c, "beta_fast": 32.0, "beta_slow": 1.0}),
-    Row("yarn beta_fast twice as large", "beta_fast", YARN, stores=FINE, params=lambda c: {**c, "beta_fast": 2 * c.get("beta_fast", 32.0)}),
-    Row("llama3 original length of the long context, 131072", "original_max_position_embeddings", LLAMA, stores=FINE,
-        params=lambda c: {**c, "original_max_position_embeddings": 16 * c["original_max_position_embeddings"]}),
-    Row("llama3 high_freq_factor of 8", "high_freq_factor", LLAMA, stores=FINE, params=lambda c: {**c, "high_freq_factor": 8.0}),
     Row("yarn ramp of head_dim", "ramp_head", PART, params=dim(lambda d, h: h)),
     Row("yarn ramp of the part, twice", "ramp_part", PART, params=dim(lambda d, h: d * d // h)),
     Row("yarn ramp of d/2", "ramp_half", YARN, params=dim(lambda d, h: d / 2)),
@@ -123,6 +119,10 @@ ROWS = [
     Row("longrope attention factor of seq_len", "of_sequence", PHI[1:], stores=FINE, factor=mscale(lambda a, s, n: np.sqrt(np.log(20000) / n))),
     Row("longrope attention factor without root", "squared", PHI, factor=mscale(lambda a, s, n: 1 + s / n)),
     Row("longrope short with a factor of 1", "short_alone", PHI, params=twist(long=False), factor=lambda a, c: 1.0),
+    Row("yarn beta_fast twice as large", "beta_fast", YARN, stores=FINE, params=lambda c: {**c, "beta_fast": 2 * c.get("beta_fast", 32.0)}),
+    Row("llama3 original length of the long context, 131072", "original_max_position_embeddings", LLAMA, stores=FINE,
+        params=lambda c: {**c, "original_max_position_embeddings": 16 * c["original_max_position_embeddings"]}),
+    Row("llama3 high_freq_factor of 8", "high_freq_factor", LLAMA, stores=FINE, params=lambda c: {**c, "high_freq_factor": 8.0}),
 ]
 FAIRSEQ = {"d_model": 64, "layout": "sin_cos", "freq_shift": 1, "padding_idx": 1}
 
