@@ -47,7 +47,13 @@ enum {
  * every resource; they are no part of values. A resource's own parameter goes before one of these
  * with its name.
  */
-typedef struct pe_query {
+typedef struct pe_query pe_query;
+
+/** Whether a member is read with others (*theirs): it is passed over. inside: the nested object. */
+typedef pe_status pe_query_other(void *state, const char *name, pe_slice text, bool inside,
+                                 bool *theirs, pe_problem *why);
+
+struct pe_query {
     const pe_resource *resource;
     pe_values values;
     const pe_format *format; /* of format=, or NULL: Accept decides */
@@ -56,7 +62,10 @@ typedef struct pe_query {
     pe_problem *mistakes;         /* those that were kept, or NULL */
     pe_buffer synonyms; /* once planned: the warning of names that were taken for others */
     bool from_json;     /* problems point into the body: errors[].pointer instead of parameter */
-} pe_query;
+    pe_query_other
+        *other; /* of a part of a request; its nested object may hold texts, too; or NULL */
+    void *other_state;
+};
 
 /**
  * From a raw (still percent-encoded) query string, without '?'. Decodes strictly: a broken %, %00

@@ -84,6 +84,12 @@ static pe_status keep_member(members *m, const char *key, pe_slice text, pe_prob
     const pe_resource *resource = m->query->resource;
     const size_t which = m->inside ? PE_OUTPUT_N : pe_query_output_find(resource, key);
     char place[128];
+    bool theirs = false;
+    if (m->query->other != NULL) {
+        PE_TRY(m->query->other(m->query->other_state, key, text, m->inside, &theirs, why));
+        if (theirs)
+            return PE_OK;
+    }
     pe_suggested_value meant = {.value = pe_values_called(&m->query->values, key)};
     if (which < PE_OUTPUT_N) {
         m->is_name[which] = meant.value != NULL;
@@ -95,9 +101,9 @@ static pe_status keep_member(members *m, const char *key, pe_slice text, pe_prob
     pe_value *value = meant.value;
     if (value == NULL && pe_suggestion_take(&m->query->values, key, text, &meant))
         value = meant.value;
-    if (value == NULL || (m->inside && ((value->param->kind == PE_KIND_TENSOR &&
-                                         !pe_resource_is_claimable(resource)) ||
-                                        value->param->kind == PE_KIND_TEXT)))
+    if (value == NULL ||
+        (m->inside && m->query->other == NULL &&
+         (value->param->kind == PE_KIND_TENSOR || value->param->kind == PE_KIND_TEXT)))
         return m->refused > PE_MISTAKES_MAX
                    ? PE_UNKNOWN_PARAMETER
                    : pe_query_fail_unknown(m->query, m->json, place, key, text, why);

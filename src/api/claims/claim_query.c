@@ -5,67 +5,10 @@
 
 #include "api/claims/claim_reader.h"
 #include "api/claims/tensor_rows.h"
-#include "base/percent.h"
 #include "plan/resource.h"
 
 /* Tensors of a body: a state dict has many. */
 #define TENSORS_MAX ((size_t)4096)
-
-/* ---- the query string ---- */
-
-/* The text decoded, where it fits; what is broken is told with the parameters. */
-static void decode(pe_slice text, char *out, size_t room)
-{
-    size_t bytes = text.bytes < room ? text.bytes : 0;
-    memcpy(out, text.text, bytes);
-    (void)pe_percent_decode(out, &bytes);
-    out[bytes] = '\0';
-}
-
-static pe_status keep_own(pe_claim_reader *r, size_t which, pe_slice value, pe_problem *why)
-{
-    const char *name = pe_claim_own_names[which];
-    char *text = which == PE_CLAIM_ENCODING ? r->encoding : r->layer_type;
-    if (r->own[which].text != NULL)
-        return pe_query_fail_repeated(name, name, why);
-    r->own[which] = value;
-    if (value.bytes >= sizeof r->encoding)
-        return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s must have at most %zu characters", name,
-                       sizeof r->encoding - 1);
-    if (which <= PE_CLAIM_LAYER_TYPE)
-        decode(value, text, sizeof r->encoding);
-    return PE_OK;
-}
-
-/* A parameter of the claim, or one that the resource will read. */
-static pe_status keep_pair(pe_claim_reader *r, pe_slice pair, pe_problem *why)
-{
-    pe_slice value = pair;
-    char name[64];
-    decode(pe_slice_next(&value, '='), name, sizeof name);
-    for (size_t o = 0; o < PE_CLAIM_CONFIG; o++)
-        if (strcmp(name, pe_claim_own_names[o]) == 0)
-            return keep_own(r, o, value, why);
-    pe_buffer_add(&r->rest, pair.text, pair.bytes);
-    pe_buffer_str(&r->rest, "&");
-    return PE_OK;
-}
-
-static pe_status read_string(pe_claim_reader *r, pe_problem *why)
-{
-    pe_slice left = r->body->string;
-    pe_status status = PE_OK;
-    pe_problem mistake;
-    while (left.bytes > 0) {
-        const pe_slice pair = pe_slice_next(&left, '&');
-        status = PE_ALSO(status, keep_pair(r, pair, &mistake));
-    }
-    r->own[PE_CLAIM_CONFIG] = r->body->config;
-    return PE_ALSO(status, pe_query_string_text(r->body->string, "model", r->model, sizeof r->model,
-                                                &mistake));
-}
-
-/* ---- tensors ---- */
 
 /* Files of NumPy, each a tensor with the name of its part, or of safetensors. */
 static pe_status read_parts(pe_claim_reader *r, pe_problem *why)
@@ -141,7 +84,7 @@ static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
     const bool slopes =
         pe_claim_groups_find(all, "slopes") != NULL ||
         (all->n == 1 && all->tensor[0].shape.ndim == 1 && all->tensor[0].elements > 1);
-    if (r->encoding[0] == '\0' && r->own[PE_CLAIM_CONFIG].text != NULL)
+    if (r->encoding[0] == '\0' && r->config.text != NULL)
         return PE_OK; /* it is refused: what it does not tell is no second mistake */
     const pe_status status = pe_claim_set_resource(claim, r->encoding, slopes, why);
     if (status == PE_OK && r->body->awaited > 0 &&
@@ -157,14 +100,9 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
                                 pe_claim *out, pe_problem *why)
 {
     static pe_claim_step *const steps[] = {
-        read_string,
-        pe_claim_reader_tolerance,
-        pe_claim_reader_axis,
-        read_body,
-        pe_claim_reader_config,
-        read_resource,
-        pe_claim_reader_check_axis,
-        pe_claim_reader_groups,
+        pe_claim_reader_own,        read_body,
+        pe_claim_reader_config,     read_resource,
+        pe_claim_reader_check_axis, pe_claim_reader_groups,
     };
     pe_claim_reader r = {.claim = PE_CLAIM_EMPTY, .limits = limits, .body = body, .why = why};
     for (size_t i = 0; i < PE_LEN(steps); i++)

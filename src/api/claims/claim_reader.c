@@ -15,7 +15,6 @@
 #include "encodings/registry.h"
 #include "files/tree.h"
 #include "models/catalogue/catalogue.h"
-#include "text/scan.h"
 
 /* ---- what is claimed ---- */
 
@@ -105,12 +104,6 @@ static pe_status take_query(pe_claim *claim, pe_query *query, pe_problem *why)
 
 /* ---- the reading ---- */
 
-const char *const pe_claim_own_names[PE_CLAIM_OWN] = {[PE_CLAIM_ENCODING] = "encoding",
-                                                      [PE_CLAIM_LAYER_TYPE] = "layer_type",
-                                                      [PE_CLAIM_TOLERANCE] = "tolerance",
-                                                      [PE_CLAIM_SEQ_AXIS] = "seq_axis",
-                                                      [PE_CLAIM_CONFIG] = "config"};
-
 void pe_claim_reader_note(pe_claim_reader *r, pe_status status, const pe_problem *mistake)
 {
     r->failed = pe_problem_collect(r->failed, status, mistake, r->why);
@@ -131,37 +124,99 @@ pe_status pe_claim_reader_make_room(pe_claim_reader *r, size_t tensors, pe_probl
 
 /* ---- what was said ---- */
 
-static pe_status read_number(const pe_claim_reader *r, size_t which, double low, double *out,
-                             pe_problem *why)
+static const char *const dtypes[] = {"float32", "float64", "float16", "bfloat16", "int32", NULL};
+
+/* The rows of claims; the resource reads those of `shared`, too. */
+static const pe_param shared_rows[] = {
+    PE_PARAM("model", TEXT, .max = 127),
+    PE_PARAM("layer_type", TEXT, .max = 63),
+    PE_PARAM("dtype", CHOICE, .choices = dtypes),
+};
+static const pe_param own_rows[] = {
+    PE_PARAM("encoding", TEXT, .max = 63),
+    PE_PARAM("tolerance", REAL, .min = 0, .max = HUGE_VAL),
+    PE_PARAM("seq_axis", INT, .min = -PE_MAX_DIMS, .max = PE_MAX_DIMS - 1),
+};
+static const pe_param_set shared_set = {shared_rows, PE_LEN(shared_rows)};
+static const pe_param_set own_set = {own_rows, PE_LEN(own_rows)};
+static const pe_resource own = {
+    .path = "/v1/verify", .param_sets = {&shared_set, &own_set}, .nested = "parameters"};
+
+static pe_status keep_other(void *state, const char *name, pe_slice text, bool inside, bool *theirs,
+                            pe_problem *why)
 {
-    size_t used = 0;
-    const pe_slice text = r->own[which];
-    const char *name = pe_claim_own_names[which];
-    if (text.text == NULL)
-        return PE_OK;
-    const bool is_number =
-        pe_scan_number(text.text, text.bytes, out, &used) == PE_SCAN_OK && used == text.bytes;
-    if (is_number && *out >= low)
-        return PE_OK;
-    return pe_fail(why, r->body == NULL || is_number ? PE_INVALID_PARAMETER : PE_MALFORMED_REQUEST,
-                   name, "%s must be a number%s, got %.*s", name, low == 0 ? " of at least 0" : "",
-                   PE_SHOWN(text));
+    pe_claim_reader *r = state;
+    const bool parameters = r->body == NULL && !inside && strcmp(name, own.nested) == 0;
+    *theirs =
+        !parameters &&
+        pe_params_find(inside ? (const pe_param_set *const[]){&shared_set, NULL} : own.param_sets,
+                       name) == NULL;
+    if (!*theirs && r->body != NULL && text.bytes > 63 && strcmp(name, "model") != 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s must have at most 63 characters", name);
+    r->has_parameters |= parameters;
+    return *theirs && !inside && r->body == NULL ? pe_claim_json_keep(r, name, text, why) : PE_OK;
 }
 
-pe_status pe_claim_reader_tolerance(pe_claim_reader *r, pe_problem *why)
+static pe_status skip_own(void *state, const char *name, pe_slice text PE_UNUSED, bool inside,
+                          bool *theirs, pe_problem *why PE_UNUSED)
 {
-    return read_number(r, PE_CLAIM_TOLERANCE, 0, &r->claim.tolerance, why);
-}
-
-pe_status pe_claim_reader_axis(pe_claim_reader *r, pe_problem *why)
-{
-    double axis = -2;
-    PE_TRY(read_number(r, PE_CLAIM_SEQ_AXIS, -PE_MAX_DIMS, &axis, why));
-    if (axis != floor(axis) || axis < -PE_MAX_DIMS || axis >= PE_MAX_DIMS)
-        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                       "seq_axis must be an integer from -8 to 7, got %.17g", axis);
-    r->claim.seq_axis = (int64_t)axis;
+    const pe_claim_reader *r = state;
+    /* That of a configuration is no model's of the catalogue. */
+    const bool configured = r->layers != NULL && strcmp(name, "layer_type") == 0;
+    *theirs =
+        !inside && (configured ||
+                    pe_params_find((const pe_param_set *const[]){&own_set, NULL}, name) != NULL ||
+                    (r->body == NULL && pe_claim_json_is_member(name)));
     return PE_OK;
+}
+
+/* Read what of the request is the query's. */
+static pe_status read_query(const pe_claim_reader *r, pe_query *query, pe_query_other *other,
+                            pe_problem *why)
+{
+    const pe_resource *resource = query->resource;
+    pe_resource with_parameters = *resource;
+    with_parameters.nested = own.nested;
+    query->other = other;
+    query->other_state = (void *)(uintptr_t)r;
+    if (r->body != NULL)
+        return pe_query_string_read(query, r->body->string, r->limits, why);
+    query->resource = &with_parameters;
+    const pe_status status = pe_query_json_read(query, r->json, r->limits, why);
+    query->resource = resource;
+    return status;
+}
+
+static void take_text(const pe_query *query, const char *name, char *out, size_t room)
+{
+    const char *text = pe_values_find(&query->values, name)->text;
+    snprintf(out, room, "%s", text != NULL ? text : "");
+}
+
+pe_status pe_claim_reader_own(pe_claim_reader *r, pe_problem *why)
+{
+    pe_query query;
+    PE_TRY(pe_query_begin(&own, &query, why));
+    pe_status status = read_query(r, &query, keep_other, why);
+    const pe_values *values = &query.values;
+    take_text(&query, "encoding", r->encoding, sizeof r->encoding);
+    take_text(&query, "layer_type", r->layer_type, sizeof r->layer_type);
+    take_text(&query, "model", r->model, sizeof r->model);
+    r->has_axis = pe_values_given(values, "seq_axis");
+    if (pe_values_present(values, "seq_axis"))
+        r->claim.seq_axis = pe_values_int(values, "seq_axis");
+    if (pe_values_present(values, "tolerance"))
+        r->claim.tolerance = pe_values_real(values, "tolerance");
+    pe_query_free(&query);
+    if (r->body != NULL)
+        r->config = r->body->config;
+    pe_problem mistake;
+    if (r->has_parameters && r->config.text != NULL)
+        status = PE_ALSO(
+            status, pe_fail(&mistake, PE_INVALID_PARAMETER, "config",
+                            "config takes the place of parameters; put positions beside config, "
+                            "and leave parameters out"));
+    return status;
 }
 
 /* ---- a configuration, or a model ---- */
@@ -211,8 +266,8 @@ static pe_status take_metadata(pe_claim_reader *r, pe_problem *why)
 
 pe_status pe_claim_reader_config(pe_claim_reader *r, pe_problem *why)
 {
-    if (r->own[PE_CLAIM_CONFIG].text != NULL)
-        return take_config(r, r->own[PE_CLAIM_CONFIG], why);
+    if (r->config.text != NULL)
+        return take_config(r, r->config, why);
     if (r->model[0] != '\0') {
         /* The encoding of a model of the catalogue, as pe_claim_set_resource takes it. A name that is
          * none is told with the parameters, where there is an encoding. */
@@ -225,11 +280,8 @@ pe_status pe_claim_reader_config(pe_claim_reader *r, pe_problem *why)
         else if (r->encoding[0] == '\0' || pe_status_is_ours(status))
             return status;
     }
-    if (r->body == NULL)
-        return PE_OK;
-    if (r->layer_type[0] != '\0' && r->encoding[0] != '\0')
-        pe_buffer_format(&r->rest, "layer_type=%s&", r->layer_type); /* of a model by name */
-    return r->tensors.n > 0 && strcmp(r->body->media_type, "application/vnd.safetensors") == 0
+    return r->body != NULL && r->tensors.n > 0 &&
+                   strcmp(r->body->media_type, "application/vnd.safetensors") == 0
                ? take_metadata(r, why)
                : PE_OK;
 }
@@ -422,11 +474,7 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
     pe_read_limits limits = *r->limits;
     limits.keep_mistakes = r->body == NULL && limits.plan != NULL;
     PE_TRY(pe_query_begin(claim->resource, &query, why));
-    pe_slice rest = pe_buffer_slice(&r->rest);
-    rest.bytes -= rest.bytes > 0 && r->body != NULL; /* the last '&' */
-    pe_status status = r->rest.failed    ? pe_fail_memory(why)
-                       : r->body == NULL ? pe_claim_json_read(r, &query, why)
-                                         : pe_query_string_read(&query, rest, r->limits, why);
+    pe_status status = read_query(r, &query, skip_own, why);
     if (r->layers != NULL && !pe_status_is_ours(status)) /* what was not said */
         status = PE_ALSO(status, pe_model_fill(&r->layers->values, &query.values, &mistake));
     const bool reads = status == PE_OK || (!pe_status_is_ours(status) && !is_large(r, list));
@@ -448,7 +496,7 @@ pe_status pe_claim_reader_check_axis(pe_claim_reader *r, pe_problem *why)
     bool vectors = false;
     for (size_t g = 0; g < r->n_groups; g++)
         vectors |= r->groups[g].vectors;
-    return r->own[PE_CLAIM_SEQ_AXIS].text == NULL || vectors || r->claim.resource == NULL
+    return !r->has_axis || vectors || r->claim.resource == NULL
                ? PE_OK
                : pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
                          "seq_axis is an axis of inputs, which are not given");
@@ -590,7 +638,6 @@ pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *
     for (size_t t = 0; t < r->tensors.n && r->body == NULL; t++)
         if (r->tensors.tensor[t].elements != SIZE_MAX) /* it was read, and perhaps not taken */
             free((void *)(uintptr_t)r->tensors.tensor[t].data);
-    pe_buffer_free(&r->rest);
     pe_model_free(r->configured);
     pe_buffer_free(&r->shapes.reported);
     pe_buffer_free(&r->shapes.doubts);

@@ -58,32 +58,25 @@ bool pe_claim_is_nameless(const char *name);
 pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes,
                                 pe_problem *why) PE_MUST_CHECK;
 
-/** What is said that is no parameter of the resource. */
-enum {
-    PE_CLAIM_ENCODING,
-    PE_CLAIM_LAYER_TYPE,
-    PE_CLAIM_TOLERANCE,
-    PE_CLAIM_SEQ_AXIS,
-    PE_CLAIM_CONFIG,
-    PE_CLAIM_OWN
-};
-
-/** By number, as it is written. */
-extern const char *const pe_claim_own_names[PE_CLAIM_OWN];
+/** Members of a JSON object that hold numbers. */
+#define PE_CLAIM_MEMBERS 15
 
 /**
- * The two sources, a JSON object and a query string with tensors behind it, fill this in; then the
- * claims of its groups of tensors are read the same way. What is meant for the resource is gathered
- * as its own bodies or query strings have it.
+ * The two sources, a JSON object and a query string with tensors behind it, are read twice: for what
+ * the claim is, and its tensors; then, by the claimed resource, for its parameters, once for each
+ * group of tensors.
  */
 typedef struct pe_claim_reader {
     pe_claim claim; /* the first */
     const pe_read_limits *limits;
     const pe_binary_body *body;        /* NULL: a JSON object */
-    pe_slice own[PE_CLAIM_OWN];        /* as it was written; text NULL: it was not */
+    pe_slice json;                     /* that */
+    pe_slice member[PE_CLAIM_MEMBERS]; /* of it, text NULL: there is none */
+    size_t looked_up;                  /* members, for what they may have meant */
+    pe_slice config;                   /* a configuration, text NULL: none was sent */
+    bool has_parameters, has_axis;     /* they were given */
     char encoding[64], layer_type[64]; /* "" where none is known */
     char model[128];                   /* "" where none is named */
-    pe_buffer rest;                    /* owned: what is meant for the resource, as it was sent */
     pe_model *configured;          /* owned: the model of a configuration, and the layers whose */
     const pe_model_layers *layers; /* values are taken where nothing else was said; or NULL */
     pe_claim_shapes shapes;
@@ -107,10 +100,11 @@ void pe_claim_reader_do(pe_claim_reader *r, pe_claim_step *step);
 pe_status pe_claim_reader_make_room(pe_claim_reader *r, size_t tensors,
                                     pe_problem *why) PE_MUST_CHECK;
 
-/** Steps that both sources have. read_config takes what a configuration says of the encoding and its
- * parameters; check_axis and groups need the resource, and the groups of tensors. */
-pe_claim_step pe_claim_reader_tolerance, pe_claim_reader_axis, pe_claim_reader_config,
-    pe_claim_reader_check_axis, pe_claim_reader_groups;
+/** Steps that both sources have. own reads what the claim is, and no resource's; config takes what a
+ * configuration says of the encoding and its parameters; check_axis and groups need the resource, and
+ * the groups of tensors. */
+pe_claim_step pe_claim_reader_own, pe_claim_reader_config, pe_claim_reader_check_axis,
+    pe_claim_reader_groups;
 
 /** Release what was read; the claim goes to *out, or is freed on failure. */
 pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *why) PE_MUST_CHECK;
@@ -125,8 +119,10 @@ pe_status pe_claim_xpos_turn(pe_claim *claim, pe_problem *why) PE_MUST_CHECK;
 /** Read the array whose text a tensor has as numbers of this type; it is owned then. */
 pe_status pe_claim_json_scan(const pe_claim_reader *r, pe_dtype dtype, pe_stored *tensor,
                              pe_problem *why) PE_MUST_CHECK;
-/** Read the members for the resource into a query that was begun. */
-pe_status pe_claim_json_read(const pe_claim_reader *r, pe_query *query,
+/** Keep a member that is no row of the claim's own. Errors  UNKNOWN_PARAMETER: what is near. */
+pe_status pe_claim_json_keep(pe_claim_reader *r, const char *key, pe_slice json,
                              pe_problem *why) PE_MUST_CHECK;
+/** Does a member of this name hold numbers, or a configuration? */
+bool pe_claim_json_is_member(const char *key);
 
 #endif
