@@ -15,6 +15,7 @@
 #include "encodings/registry.h"
 #include "files/tree.h"
 #include "models/catalogue/catalogue.h"
+#include "plan/plan.h"
 
 /* ---- what is claimed ---- */
 
@@ -30,7 +31,8 @@ static const struct {
     {"rotary", "rope/table", NULL},
 };
 
-pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes, pe_problem *why)
+/* Set the table that an encoding's name means; `slopes`: the claim holds slopes. */
+static pe_status set_resource(pe_claim *claim, const char *encoding, bool slopes, pe_problem *why)
 {
     const char *name = encoding, *names[PE_LEN(encodings) + 128];
     size_t n = 0;
@@ -102,83 +104,64 @@ static pe_status take_query(pe_claim *claim, pe_query *query, pe_problem *why)
     return status;
 }
 
-/* ---- the reading ---- */
-
-void pe_claim_reader_note(pe_claim_reader *r, pe_status status, const pe_problem *mistake)
-{
-    r->failed = pe_problem_collect(r->failed, status, mistake, r->why);
-}
-
-void pe_claim_reader_do(pe_claim_reader *r, pe_claim_step *step)
-{
-    pe_problem mistake;
-    if (!pe_status_is_ours(r->failed))
-        pe_claim_reader_note(r, step(r, &mistake), &mistake);
-}
-
-pe_status pe_claim_reader_make_room(pe_claim_reader *r, size_t tensors, pe_problem *why)
-{
-    r->tensors = (pe_stored_list){calloc(tensors, sizeof(pe_stored)), tensors, 0};
-    return r->tensors.tensor != NULL ? PE_OK : pe_fail_memory(why);
-}
-
 /* ---- what was said ---- */
 
 static const char *const dtypes[] = {"float32", "float64", "float16", "bfloat16", "int32", NULL};
 
-/* The rows of claims; the resource reads those of `shared`, too. */
-static const pe_param shared_rows[] = {
-    PE_PARAM("model", TEXT, .max = 127),
-    PE_PARAM("layer_type", TEXT, .max = 63),
-    PE_PARAM("dtype", CHOICE, .choices = dtypes),
+/* The rows of claims: those that the resource reads, too, and those that it does not know. */
+enum { MODEL, LAYER_TYPE, DTYPE, ENCODING, TOLERANCE, SEQ_AXIS, ROWS };
+static const pe_param rows[ROWS] = {
+    [MODEL] = PE_PARAM("model", TEXT, .max = 127),
+    [LAYER_TYPE] = PE_PARAM("layer_type", TEXT, .max = 63),
+    [DTYPE] = PE_PARAM("dtype", CHOICE, .choices = dtypes),
+    [ENCODING] = PE_PARAM("encoding", TEXT, .max = 63),
+    [TOLERANCE] = PE_PARAM("tolerance", REAL, .min = 0, .max = HUGE_VAL),
+    [SEQ_AXIS] = PE_PARAM("seq_axis", INT, .min = -PE_MAX_DIMS, .max = PE_MAX_DIMS - 1),
 };
-static const pe_param own_rows[] = {
-    PE_PARAM("encoding", TEXT, .max = 63),
-    PE_PARAM("tolerance", REAL, .min = 0, .max = HUGE_VAL),
-    PE_PARAM("seq_axis", INT, .min = -PE_MAX_DIMS, .max = PE_MAX_DIMS - 1),
-};
-static const pe_param_set shared_set = {shared_rows, PE_LEN(shared_rows)};
-static const pe_param_set own_set = {own_rows, PE_LEN(own_rows)};
+static const pe_param_set own_set = {rows, ROWS};
 static const pe_resource own = {
-    .path = "/v1/verify", .param_sets = {&shared_set, &own_set}, .nested = "parameters"};
+    .path = "/v1/verify", .param_sets = {&own_set}, .nested = "parameters"};
+
+static size_t row_of(const char *name)
+{
+    const pe_param *row = pe_params_find(own.param_sets, name);
+    return row != NULL ? (size_t)(row - rows) : ROWS;
+}
 
 static pe_status keep_other(void *state, const char *name, pe_slice text, bool inside, bool *theirs,
                             pe_problem *why)
 {
     pe_claim_reader *r = state;
+    const size_t row = row_of(name);
     const bool parameters = r->body == NULL && !inside && strcmp(name, own.nested) == 0;
-    *theirs =
-        !parameters &&
-        pe_params_find(inside ? (const pe_param_set *const[]){&shared_set, NULL} : own.param_sets,
-                       name) == NULL;
-    if (!*theirs && r->body != NULL && text.bytes > 63 && strcmp(name, "model") != 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s must have at most 63 characters", name);
+    *theirs = row >= (inside ? ENCODING : ROWS) && !parameters;
     r->has_parameters |= parameters;
+    if (row > MODEL && row < ROWS && r->body != NULL && text.bytes > 63)
+        return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s must have at most 63 characters", name);
     return *theirs && !inside && r->body == NULL ? pe_claim_json_keep(r, name, text, why) : PE_OK;
 }
 
+/* A type of layers of a configuration is none of a model of the catalogue. */
 static pe_status skip_own(void *state, const char *name, pe_slice text PE_UNUSED, bool inside,
                           bool *theirs, pe_problem *why PE_UNUSED)
 {
     const pe_claim_reader *r = state;
-    /* That of a configuration is no model's of the catalogue. */
-    const bool configured = r->layers != NULL && strcmp(name, "layer_type") == 0;
+    const size_t row = row_of(name);
     *theirs =
-        !inside && (configured ||
-                    pe_params_find((const pe_param_set *const[]){&own_set, NULL}, name) != NULL ||
+        !inside && ((row >= ENCODING && row < ROWS) || (row == LAYER_TYPE && r->layers != NULL) ||
                     (r->body == NULL && pe_claim_json_is_member(name)));
     return PE_OK;
 }
 
 /* Read what of the request is the query's. */
-static pe_status read_query(const pe_claim_reader *r, pe_query *query, pe_query_other *other,
+static pe_status read_query(pe_claim_reader *r, pe_query *query, pe_query_other *other,
                             pe_problem *why)
 {
     const pe_resource *resource = query->resource;
     pe_resource with_parameters = *resource;
     with_parameters.nested = own.nested;
     query->other = other;
-    query->other_state = (void *)(uintptr_t)r;
+    query->other_state = r;
     if (r->body != NULL)
         return pe_query_string_read(query, r->body->string, r->limits, why);
     query->resource = &with_parameters;
@@ -187,31 +170,31 @@ static pe_status read_query(const pe_claim_reader *r, pe_query *query, pe_query_
     return status;
 }
 
-static void take_text(const pe_query *query, const char *name, char *out, size_t room)
+static void take_text(const pe_value *value, char *out, size_t room)
 {
-    const char *text = pe_values_find(&query->values, name)->text;
-    snprintf(out, room, "%s", text != NULL ? text : "");
+    snprintf(out, room, "%s", value->text != NULL ? value->text : "");
 }
 
-pe_status pe_claim_reader_own(pe_claim_reader *r, pe_problem *why)
+static pe_status read_own(pe_claim_reader *r, pe_problem *why)
 {
     pe_query query;
+    pe_problem mistake;
     PE_TRY(pe_query_begin(&own, &query, why));
     pe_status status = read_query(r, &query, keep_other, why);
-    const pe_values *values = &query.values;
-    take_text(&query, "encoding", r->encoding, sizeof r->encoding);
-    take_text(&query, "layer_type", r->layer_type, sizeof r->layer_type);
-    take_text(&query, "model", r->model, sizeof r->model);
-    r->has_axis = pe_values_given(values, "seq_axis");
-    if (pe_values_present(values, "seq_axis"))
-        r->claim.seq_axis = pe_values_int(values, "seq_axis");
-    if (pe_values_present(values, "tolerance"))
-        r->claim.tolerance = pe_values_real(values, "tolerance");
+    const pe_value *value = query.values.value;
+    take_text(&value[ENCODING], r->encoding, sizeof r->encoding);
+    take_text(&value[LAYER_TYPE], r->layer_type, sizeof r->layer_type);
+    take_text(&value[MODEL], r->model, sizeof r->model);
+    r->has_axis = value[SEQ_AXIS].given;
+    if (value[SEQ_AXIS].present)
+        r->claim.seq_axis = value[SEQ_AXIS].integer;
+    if (value[TOLERANCE].present)
+        r->claim.tolerance = value[TOLERANCE].real;
     pe_query_free(&query);
+    r->is_broken = r->body == NULL && status != PE_OK && why->where[0] == '\0';
     if (r->body != NULL)
         r->config = r->body->config;
-    pe_problem mistake;
-    if (r->has_parameters && r->config.text != NULL)
+    else if (r->has_parameters && r->config.text != NULL)
         status = PE_ALSO(
             status, pe_fail(&mistake, PE_INVALID_PARAMETER, "config",
                             "config takes the place of parameters; put positions beside config, "
@@ -264,12 +247,13 @@ static pe_status take_metadata(pe_claim_reader *r, pe_problem *why)
     return status;
 }
 
-pe_status pe_claim_reader_config(pe_claim_reader *r, pe_problem *why)
+/* What a configuration, or a model of the catalogue, says of the encoding and its parameters. */
+static pe_status read_config(pe_claim_reader *r, pe_problem *why)
 {
     if (r->config.text != NULL)
         return take_config(r, r->config, why);
     if (r->model[0] != '\0') {
-        /* The encoding of a model of the catalogue, as pe_claim_set_resource takes it. A name that is
+        /* The encoding of a model of the catalogue, as set_resource takes it. A name that is
          * none is told with the parameters, where there is an encoding. */
         const pe_catalogue_file *file;
         pe_status status = pe_catalogue_find(r->model, &file, why);
@@ -284,6 +268,25 @@ pe_status pe_claim_reader_config(pe_claim_reader *r, pe_problem *why)
                    strcmp(r->body->media_type, "application/vnd.safetensors") == 0
                ? take_metadata(r, why)
                : PE_OK;
+}
+
+/* Slopes are named so, or are one vector in a body. */
+static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
+{
+    const pe_stored_list *all = &r->tensors;
+    const bool slopes =
+        r->has_slopes || pe_claim_groups_find(all, "slopes") != NULL ||
+        (all->n == 1 && all->tensor[0].shape.ndim == 1 && all->tensor[0].elements > 1);
+    if (r->encoding[0] == '\0' && r->config.text != NULL)
+        return PE_OK; /* it is refused: what it does not tell is no second mistake */
+    PE_TRY(set_resource(&r->claim, r->encoding, slopes, why));
+    if (r->body != NULL && r->body->awaited > 0 &&
+        strcmp(r->claim.resource->name, "rope/grid") == 0) /* all its numbers tell what it is */
+        return pe_claim_groups_fail_begun(why);
+    if (all->n > 0)
+        r->n_groups = pe_claim_groups_sort(&r->shapes.reported, &r->shapes.doubts,
+                                           r->claim.resource, &r->tensors, r->groups);
+    return PE_OK;
 }
 
 /* ---- a group of tensors ---- */
@@ -491,7 +494,7 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
     return status == PE_OK ? take_tensors(r, claim, list, dtype, why) : status;
 }
 
-pe_status pe_claim_reader_check_axis(pe_claim_reader *r, pe_problem *why)
+static pe_status check_axis(pe_claim_reader *r, pe_problem *why)
 {
     bool vectors = false;
     for (size_t g = 0; g < r->n_groups; g++)
@@ -503,7 +506,7 @@ pe_status pe_claim_reader_check_axis(pe_claim_reader *r, pe_problem *why)
 }
 
 /* One claim for each group of tensors; all have what was said. */
-pe_status pe_claim_reader_groups(pe_claim_reader *r, pe_problem *why)
+static pe_status read_groups(pe_claim_reader *r, pe_problem *why)
 {
     pe_claim *claim = &r->claim;
     const pe_claim given = *claim;
@@ -627,7 +630,22 @@ static pe_status take_others(const pe_claim_reader *r, pe_claim *claim, pe_probl
     return PE_OK;
 }
 
-pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *why)
+/* The mistakes of the parameters' plan, beside those that were told. */
+static void plan_refused(pe_claim_reader *r)
+{
+    pe_problem all;
+    pe_plan none = {0};
+    const pe_read_limits *limits = r->limits;
+    pe_query query = {.resource = r->claim.resource, .values = r->claim.values, .mistakes = r->why};
+    if (r->body != NULL || r->failed == PE_OK || pe_status_is_ours(r->failed) ||
+        query.values.n == 0 || limits->plan == NULL)
+        return;
+    r->failed = pe_query_plan(&query, limits->tables, limits->plan, &none, &all);
+    *r->why = all;
+}
+
+/* Release what was read; the claim goes to *out, or is freed on failure. */
+static pe_status finish(pe_claim_reader *r, pe_claim *out, pe_problem *why)
 {
     pe_status status = r->failed;
     for (pe_claim *one = &r->claim; one != NULL && status == PE_OK; one = one->next) {
@@ -648,4 +666,34 @@ pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *
     else
         pe_verify_claim_free(&r->claim);
     return status;
+}
+
+/* A mistake does not end the reading: steps that depend on it find nothing to do. */
+static pe_status parse(pe_claim_reader *r, pe_claim *out, pe_problem *why)
+{
+    static pe_status (*const steps[])(pe_claim_reader * r, pe_problem * why) = {
+        read_own,      pe_claim_tensors_of_body, read_config,
+        read_resource, pe_claim_tensors_of_json, check_axis,
+        read_groups,
+    };
+    pe_problem mistake;
+    r->claim.tolerance = -1;
+    r->claim.seq_axis = -2;
+    r->why = why;
+    for (size_t i = 0; i < PE_LEN(steps) && !pe_status_is_ours(r->failed) && !r->is_broken; i++)
+        r->failed = PE_ALSO(r->failed, steps[i](r, &mistake));
+    plan_refused(r);
+    return finish(r, out, why);
+}
+
+pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
+                              pe_problem *why)
+{
+    return parse(&(pe_claim_reader){.limits = limits, .json = json}, out, why);
+}
+
+pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits *limits,
+                                pe_claim *out, pe_problem *why)
+{
+    return parse(&(pe_claim_reader){.limits = limits, .body = body}, out, why);
 }

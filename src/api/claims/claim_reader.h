@@ -50,14 +50,6 @@ pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *c
 /** Is it a name by which the lone tensor of any table goes, too? */
 bool pe_claim_is_nameless(const char *name);
 
-/** A claim of which nothing was read. */
-#define PE_CLAIM_EMPTY ((pe_claim){.tolerance = -1, .seq_axis = -2})
-
-/** Set the table that an encoding's name means; `slopes`: the claim holds slopes.
- * Errors  MISSING_PARAMETER, INVALID_PARAMETER. */
-pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes,
-                                pe_problem *why) PE_MUST_CHECK;
-
 /** Members of a JSON object that hold numbers. */
 #define PE_CLAIM_MEMBERS 15
 
@@ -69,14 +61,15 @@ pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slop
 typedef struct pe_claim_reader {
     pe_claim claim; /* the first */
     const pe_read_limits *limits;
-    const pe_binary_body *body;        /* NULL: a JSON object */
-    pe_slice json;                     /* that */
-    pe_slice member[PE_CLAIM_MEMBERS]; /* of it, text NULL: there is none */
-    size_t looked_up;                  /* members, for what they may have meant */
-    pe_slice config;                   /* a configuration, text NULL: none was sent */
-    bool has_parameters, has_axis;     /* they were given */
-    char encoding[64], layer_type[64]; /* "" where none is known */
-    char model[128];                   /* "" where none is named */
+    const pe_binary_body *body;                /* NULL: a JSON object */
+    pe_slice json;                             /* that */
+    pe_slice member[PE_CLAIM_MEMBERS];         /* of it, text NULL: there is none */
+    size_t looked_up;                          /* members, for what they may have meant */
+    pe_slice config;                           /* a configuration, text NULL: none was sent */
+    bool has_parameters, has_axis, has_slopes; /* they were given */
+    bool is_broken;                            /* the object, whatever its members are */
+    char encoding[64], layer_type[64];         /* "" where none is known */
+    char model[128];                           /* "" where none is named */
     pe_model *configured;          /* owned: the model of a configuration, and the layers whose */
     const pe_model_layers *layers; /* values are taken where nothing else was said; or NULL */
     pe_claim_shapes shapes;
@@ -90,39 +83,26 @@ typedef struct pe_claim_reader {
     pe_problem *why;  /* the mistakes: all are told at once */
 } pe_claim_reader;
 
-typedef pe_status pe_claim_step(pe_claim_reader *r, pe_problem *why);
-
-/** A mistake does not end the reading: steps that depend on it find nothing to do. */
-void pe_claim_reader_note(pe_claim_reader *r, pe_status status, const pe_problem *mistake);
-void pe_claim_reader_do(pe_claim_reader *r, pe_claim_step *step);
-
-/** The room for tensors.   Errors  OVERLOADED (memory). */
-pe_status pe_claim_reader_make_room(pe_claim_reader *r, size_t tensors,
-                                    pe_problem *why) PE_MUST_CHECK;
-
-/** Steps that both sources have. own reads what the claim is, and no resource's; config takes what a
- * configuration says of the encoding and its parameters; check_axis and groups need the resource, and
- * the groups of tensors. */
-pe_claim_step pe_claim_reader_own, pe_claim_reader_config, pe_claim_reader_check_axis,
-    pe_claim_reader_groups;
-
-/** Release what was read; the claim goes to *out, or is freed on failure. */
-pe_status pe_claim_reader_finish(pe_claim_reader *r, pe_claim *out, pe_problem *why) PE_MUST_CHECK;
-
 /** Vectors before and behind xPos, in the place of which come the cosines, sines and scales that they
  * tell, [tokens, pairs] of their type.
  * Errors  INVALID_PARAMETER: shapes that do not fit, or a pair of zeros; OVERLOADED (memory). */
 pe_status pe_claim_xpos_turn(pe_claim *claim, pe_problem *why) PE_MUST_CHECK;
 
-/* ---- of JSON (claim_json.c) ---- */
+/* ---- tensors (claim_tensors.c) ---- */
 
-/** Read the array whose text a tensor has as numbers of this type; it is owned then. */
-pe_status pe_claim_json_scan(const pe_claim_reader *r, pe_dtype dtype, pe_stored *tensor,
-                             pe_problem *why) PE_MUST_CHECK;
 /** Keep a member that is no row of the claim's own. Errors  UNKNOWN_PARAMETER: what is near. */
 pe_status pe_claim_json_keep(pe_claim_reader *r, const char *key, pe_slice json,
                              pe_problem *why) PE_MUST_CHECK;
 /** Does a member of this name hold numbers, or a configuration? */
 bool pe_claim_json_is_member(const char *key);
+
+/** Those of members that were kept, in groups; nothing where there is a body. */
+pe_status pe_claim_tensors_of_json(pe_claim_reader *r, pe_problem *why) PE_MUST_CHECK;
+/** Those of the body, if there is one. */
+pe_status pe_claim_tensors_of_body(pe_claim_reader *r, pe_problem *why) PE_MUST_CHECK;
+
+/** Read the array whose text a tensor of JSON has as numbers of this type; it is owned then. */
+pe_status pe_claim_json_scan(const pe_claim_reader *r, pe_dtype dtype, pe_stored *tensor,
+                             pe_problem *why) PE_MUST_CHECK;
 
 #endif

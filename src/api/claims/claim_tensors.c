@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* claim_json.c - a claim from a JSON object. */
+/* claim_tensors.c - the tensors of a claim, of members of a JSON object or in a body, as one list. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,11 +7,14 @@
 #include <string.h>
 
 #include "api/claims/claim_reader.h"
+#include "api/claims/tensor_rows.h"
 #include "api/json_read.h"
 #include "base/nearest.h"
 #include "encodings/registry.h"
-#include "plan/plan.h"
+#include "plan/resource.h"
 #include "text/scan.h"
+
+/* ---- members of a JSON object ---- */
 
 /* More members than any resource has. Whether others are misspelled is left to the resource, which
  * looks at few: a body may have millions. */
@@ -40,8 +43,6 @@ static_assert(MEMBERS == PE_CLAIM_MEMBERS, "the reader has a place for each");
 static const char *const names[] = {
     "table",   "data", "bias",      "slopes",  "cos", "sin",       "inv_freq", "inputs",
     "rotated", "q",    "q_rotated", "q_embed", "k",   "k_rotated", "k_embed",  "config"};
-
-/* ---- members ---- */
 
 /* What others call a member, or the nearest. */
 static const char *member_meant(const char *key)
@@ -73,6 +74,7 @@ bool pe_claim_json_is_member(const char *key)
 
 pe_status pe_claim_json_keep(pe_claim_reader *r, const char *key, pe_slice json, pe_problem *why)
 {
+    r->has_slopes |= strcmp(key, names[SLOPES]) == 0;
     for (size_t m = 0; m < PE_LEN(names); m++)
         if (strcmp(key, names[m]) == 0)
             return pe_query_keep(m < MEMBERS ? &r->member[m] : &r->config, key, json, why);
@@ -81,14 +83,6 @@ pe_status pe_claim_json_keep(pe_claim_reader *r, const char *key, pe_slice json,
     return near == NULL ? PE_OK
                         : pe_fail(why, PE_UNKNOWN_PARAMETER, key,
                                   "unknown parameter %.64s, did you mean %s?", key, near);
-}
-
-static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
-{
-    const pe_status status = pe_claim_reader_config(r, why);
-    return status == PE_OK
-               ? pe_claim_set_resource(&r->claim, r->encoding, r->member[SLOPES].text != NULL, why)
-               : status;
 }
 
 /* ---- numbers ---- */
@@ -161,78 +155,126 @@ static pe_status add_member(pe_claim_reader *r, size_t m, pe_problem *why)
 static pe_status add_vectors(pe_claim_reader *r, size_t inputs, size_t rotated, pe_problem *why)
 {
     const bool before = r->member[inputs].text != NULL, after = r->member[rotated].text != NULL;
+    const size_t has = before ? inputs : rotated, lacks = before ? rotated : inputs;
     if (!before && !after)
         return PE_OK;
     r->n_groups = r->tensors.n > 0 ? r->n_groups : 0;
-    if (!after)
-        return pe_fail(why, PE_MISSING_PARAMETER, names[rotated],
-                       "%s is required with %s: the same vectors, rotated", names[rotated],
-                       names[inputs]);
-    if (!before)
-        return pe_fail(why, PE_MISSING_PARAMETER, names[inputs],
-                       "%s is required with %s: the vectors before rotation", names[inputs],
-                       names[rotated]);
+    if (!before || !after)
+        return pe_fail(why, PE_MISSING_PARAMETER, names[lacks], "%s is required with %s: the %s",
+                       names[lacks], names[has],
+                       before ? "same vectors, rotated" : "vectors before rotation");
     r->groups[r->n_groups++] = (pe_claim_group){.first = r->tensors.n, .n = 2, .vectors = true};
     PE_TRY(add_member(r, inputs, why));
     return add_member(r, rotated, why);
 }
 
-/* The members that hold the numbers. Parameters are read where they are missing, too. */
-static pe_status find_tensors(pe_claim_reader *r, pe_problem *why)
+static pe_status make_room(pe_claim_reader *r, size_t tensors, pe_problem *why)
+{
+    r->tensors = (pe_stored_list){calloc(tensors, sizeof(pe_stored)), tensors, 0};
+    return r->tensors.tensor != NULL ? PE_OK : pe_fail_memory(why);
+}
+
+pe_status pe_claim_tensors_of_json(pe_claim_reader *r, pe_problem *why)
 {
     size_t holder = MEMBERS;
-    pe_status status = pe_claim_reader_make_room(r, PE_UPLOADS_MAX, why);
+    if (r->body != NULL)
+        return PE_OK;
+    PE_TRY(make_room(r, PE_UPLOADS_MAX, why));
     r->n_groups = 1;
-    for (size_t m = 0; m < MEMBERS && status == PE_OK; m++) {
+    for (size_t m = 0; m < MEMBERS; m++) {
         if (r->member[m].text == NULL)
             continue;
         if (holder < COS || (holder < INPUTS && m >= INPUTS))
             return pe_fail(why, PE_INVALID_PARAMETER, names[m],
                            "%s does not go with %s: verify one at a time", names[m], names[holder]);
         holder = holder == MEMBERS ? m : holder;
-        status = m < INPUTS ? add_member(r, m, why) : PE_OK;
+        PE_TRY(m < INPUTS ? add_member(r, m, why) : PE_OK);
     }
-    const size_t q = r->member[Q_ROTATED].text == NULL && r->member[Q_EMBED].text != NULL;
-    const size_t k = r->member[K_ROTATED].text == NULL && r->member[K_EMBED].text != NULL;
     if (holder == MEMBERS)
         return pe_fail(why, PE_MISSING_PARAMETER, "table",
                        "table is required: the numbers to verify (or cos and sin, inv_freq, bias, "
                        "slopes, inputs and rotated, or q and q_rotated)");
-    if (status == PE_OK)
-        status = add_vectors(r, INPUTS, ROTATED, why);
-    if (status == PE_OK)
-        status = add_vectors(r, Q, Q_ROTATED + q, why);
-    if (status == PE_OK)
-        status = add_vectors(r, K, K_ROTATED + k, why);
-    if (status == PE_OK && holder < INPUTS)
+    PE_TRY(add_vectors(r, INPUTS, ROTATED, why));
+    for (size_t of = Q; of <= K; of += K - Q) { /* "embed" is another name of "rotated" */
+        const size_t rotated = of + 1, embed = of + 2;
+        const bool is_embed = r->member[rotated].text == NULL && r->member[embed].text != NULL;
+        PE_TRY(add_vectors(r, of, is_embed ? embed : rotated, why));
+    }
+    if (holder < INPUTS)
         r->groups[0].n = r->tensors.n;
+    return PE_OK;
+}
+
+/* ---- a body ---- */
+
+/* Tensors of a body: a state dict has many. */
+#define TENSORS_MAX ((size_t)4096)
+
+/* Files of NumPy, each a tensor with the name of its part, or of safetensors. */
+static pe_status read_parts(pe_claim_reader *r, pe_problem *why)
+{
+    const pe_binary_body *body = r->body;
+    const size_t most = r->limits->max_elements;
+    for (const pe_binary_part *from = body->part; from < body->part + body->n_parts; from++) {
+        const size_t n = r->tensors.n;
+        pe_stored_list file = {r->tensors.tensor + n, r->tensors.room - n, 1};
+        if (strcmp(body->media_type, "application/x-npy") != 0) {
+            PE_TRY(pe_safetensors_file_read(from->data, most, &file, why));
+        } else {
+            PE_TRY(pe_npy_file_read(from->data, most, file.tensor, why));
+            snprintf(file.tensor->name, sizeof file.tensor->name, "%s", from->name);
+        }
+        r->tensors.n += file.n;
+    }
+    return PE_OK;
+}
+
+static bool is_rows(const pe_stored *tensor, pe_tensor_rows *rows)
+{
+    return tensor->dtype != PE_DTYPES && tensor->shape.ndim >= 2 &&
+           pe_tensor_rows_read(tensor, 1, rows) && rows->n >= 2 &&
+           rows->width >= (tensor->shape.ndim == 2 ? 2 : 3) && /* two may be a complex number */
+           !tensor->fortran && !tensor->swapped && !tensor->wide && !tensor->is_complex;
+}
+
+/* Of what is still arriving: tensors of rows, of which two rows are there, or are waited for: one
+ * tensor, or cosines and sines. */
+static pe_status check_rows(const pe_claim_reader *r, pe_problem *why)
+{
+    const pe_binary_body *body = r->body;
+    const pe_stored *tensor = r->tensors.tensor;
+    size_t needed = r->tensors.n > 0 ? 0 : SIZE_MAX;
+    for (size_t t = 0; t < r->tensors.n; t++) {
+        const size_t first = (size_t)(tensor[t].data - (const unsigned char *)body->data);
+        pe_tensor_rows rows;
+        if (!is_rows(&tensor[t], &rows) ||
+            (r->tensors.n > 1 && !pe_claim_are_cosines_and_sines(&r->tensors)))
+            return pe_claim_groups_fail_begun(why);
+        const size_t two = first + 2 * rows.width * pe_stored_size(&tensor[t]);
+        needed = two > needed ? two : needed;
+    }
+    if (needed <= body->bytes)
+        return PE_OK;
+    if (needed - body->bytes < body->awaited)
+        *body->needed = needed;
+    return pe_claim_groups_fail_begun(why);
+}
+
+/* The steps that follow a refusal find no tensor: they would make room for numbers, or read some,
+ * that are not there. */
+pe_status pe_claim_tensors_of_body(pe_claim_reader *r, pe_problem *why)
+{
+    if (r->body == NULL)
+        return PE_OK;
+    pe_binary_body body = *r->body;
+    body.takes_complex = true;
+    body.unpacked = &r->unpacked;
+    PE_TRY(make_room(r, TENSORS_MAX, why));
+    pe_status status = body.n_parts > 1
+                           ? read_parts(r, why)
+                           : pe_binary_body_read(&body, r->limits->max_elements, &r->tensors, why);
+    if (status == PE_OK && body.n_parts <= 1 && body.awaited > 0)
+        status = check_rows(r, why);
+    r->tensors.n = status == PE_OK ? r->tensors.n : 0;
     return status;
-}
-
-/* The mistakes of the parameters' plan, beside those that were told. */
-static void plan_refused(pe_claim_reader *r)
-{
-    pe_problem all;
-    pe_plan none = {0};
-    const pe_read_limits *limits = r->limits;
-    pe_query query = {.resource = r->claim.resource, .values = r->claim.values, .mistakes = r->why};
-    if (r->failed == PE_OK || pe_status_is_ours(r->failed) || query.values.n == 0 ||
-        limits->plan == NULL)
-        return;
-    r->failed = pe_query_plan(&query, limits->tables, limits->plan, &none, &all);
-    *r->why = all;
-}
-
-pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
-                              pe_problem *why)
-{
-    static pe_claim_step *const steps[] = {read_resource, find_tensors, pe_claim_reader_check_axis,
-                                           pe_claim_reader_groups};
-    pe_claim_reader r = {.claim = PE_CLAIM_EMPTY, .limits = limits, .json = json, .why = why};
-    pe_claim_reader_do(&r, pe_claim_reader_own);
-    const bool broken = r.failed != PE_OK && why->where[0] == '\0'; /* whatever its members are */
-    for (size_t i = 0; i < PE_LEN(steps) && !broken; i++)
-        pe_claim_reader_do(&r, steps[i]);
-    plan_refused(&r);
-    return pe_claim_reader_finish(&r, out, why);
 }
