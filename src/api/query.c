@@ -208,11 +208,6 @@ void pe_query_canonical_path(const pe_query *query, pe_buffer *out)
     pe_buffer_str(out, strchr(path, '}') + 1);
 }
 
-pe_dtype pe_query_dtype(const pe_query *query)
-{
-    return pe_values_dtype(&query->values);
-}
-
 static void locate(const pe_query *query, char *where, size_t room)
 {
     char name[128], place[128];
@@ -337,23 +332,6 @@ pe_status pe_query_fail_given(const pe_value *value, const char *where, const ch
 pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem *why)
 {
     return pe_fail(why, PE_MALFORMED_REQUEST, where, "%.64s is given more than once", name);
-}
-
-void pe_query_mark(const pe_suggested_value *meant, const char *name)
-{
-    pe_value *value = meant->value;
-    value->is_synonym = meant->alias != NULL;
-    value->is_switch = meant->as != NULL;
-    value->alias = value->is_synonym ? meant->alias : pe_param_alias(value->param, name);
-}
-
-pe_slice pe_query_written(const char *as, pe_slice text, char out[PE_COUNTED_BYTES])
-{
-    if (strcmp(as, "0:N") != 0)
-        return pe_slice_of(as);
-    const int length = text.bytes < PE_COUNTED_BYTES / 2 ? (int)text.bytes : PE_COUNTED_BYTES / 2;
-    const int bytes = snprintf(out, PE_COUNTED_BYTES, "0:%.*s", length, text.text);
-    return (pe_slice){out, (size_t)bytes};
 }
 
 pe_status pe_query_keep(pe_slice *kept, const char *name, pe_slice text, pe_problem *why)

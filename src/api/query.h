@@ -148,18 +148,13 @@ pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem 
 pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limits *limits,
                           pe_query *out, pe_problem *why) PE_MUST_CHECK;
 /** Read a query string, or a JSON object, into a query that was begun. */
-pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
-                               pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_read(pe_query *query, pe_slice text, bool json, const pe_read_limits *limits,
+                        pe_problem *why) PE_MUST_CHECK;
 /** The text of model or layer_type in a query string whose other parameters may be any, by whichever
  * of its names it is given; "": none. What is wrong with it is told by who reads all of the string.
  * Errors  OVERLOADED (memory). */
 pe_status pe_query_string_text(pe_slice string, const char *name, char *out, size_t room,
                                pe_problem *why) PE_MUST_CHECK;
-pe_status pe_query_json_read(pe_query *query, pe_slice json, const pe_read_limits *limits,
-                             pe_problem *why) PE_MUST_CHECK;
-
-/** The element type that tensors are read as. */
-pe_dtype pe_query_dtype(const pe_query *query);
 
 /** The row of a representation parameter; a format is a text here. */
 extern const pe_param pe_query_output_rows[PE_OUTPUT_N];
@@ -187,12 +182,6 @@ pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem
 /** The same of a value that may have been given by another of its names. */
 pe_status pe_query_fail_given(const pe_value *value, const char *where, const char *name,
                               pe_problem *why);
-/** Note by which of its names a value was given. */
-void pe_query_mark(const pe_suggested_value *meant, const char *name);
-/** What a synonym's text stands for: "0:N", or less of it, for the text N of a number of positions;
- * or what is written. */
-#define PE_COUNTED_BYTES 32
-pe_slice pe_query_written(const char *as, pe_slice text, char out[PE_COUNTED_BYTES]);
 /** Keep the text of a parameter until it is read. Errors  MALFORMED_REQUEST: *kept is set. */
 pe_status pe_query_keep(pe_slice *kept, const char *name, pe_slice text,
                         pe_problem *why) PE_MUST_CHECK;

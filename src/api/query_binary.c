@@ -41,7 +41,7 @@ static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_rea
     value->given = true; /* if refused, too */
     if (from->elements == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, param->name, "%s must not be empty", param->name);
-    PE_TRY(pe_stored_array(from, param->as_float64 ? PE_FLOAT64 : pe_query_dtype(query),
+    PE_TRY(pe_stored_array(from, param->as_float64 ? PE_FLOAT64 : pe_values_dtype(&query->values),
                            &value->tensor, why));
     PE_TRY(pe_stored_check_finite(&value->tensor, from, param->name, why));
     const pe_value_reading to = {
@@ -57,7 +57,7 @@ static pe_status read_body(pe_query *query, const pe_binary_body *body,
     pe_stored room[PE_BINARY_BODY_TENSORS_MAX];
     pe_stored_list tensors = {room, PE_BINARY_BODY_TENSORS_MAX, 0};
     pe_problem mistake;
-    pe_status status = pe_query_string_read(query, body->string, limits, why);
+    pe_status status = pe_query_read(query, body->string, false, limits, why);
     const pe_status read = pe_binary_body_read(body, limits->max_elements, &tensors, &mistake);
     if (read != PE_OK) {
         *why = mistake;

@@ -109,7 +109,9 @@ static pe_status keep_member(members *m, const char *key, pe_slice text, pe_prob
                    : pe_query_fail_unknown(m->query, m->json, place, key, text, why);
     if (m->rows[value - m->query->values.value].text.text != NULL)
         return pe_query_fail_given(value, place, key, why);
-    pe_query_mark(&meant, key);
+    value->is_synonym = meant.alias != NULL;
+    value->is_switch = meant.as != NULL;
+    value->alias = value->is_synonym ? meant.alias : pe_param_alias(value->param, key);
     give(m, value, &(slot){text, m->inside, meant.as});
     return PE_OK;
 }
@@ -188,12 +190,23 @@ static pe_status walk_string(members *m, pe_slice left, pe_problem *why)
     return PE_OK;
 }
 
+/* What a synonym's text stands for: "0:N", or less of it, for the text N of a number of positions;
+ * or what is written. */
+#define COUNTED_BYTES 32
+static pe_slice written(const char *as, pe_slice text, char out[COUNTED_BYTES])
+{
+    if (strcmp(as, "0:N") != 0)
+        return pe_slice_of(as);
+    snprintf(out, COUNTED_BYTES, "0:%.*s", PE_SHOWN(text));
+    return pe_slice_of(out);
+}
+
 static pe_status read_row(members *m, size_t i, pe_dtype dtype, pe_problem *why)
 {
     const slot *row = &m->rows[i];
     const char *parent = row->nested ? m->query->resource->nested : NULL;
     pe_value *value = &m->query->values.value[i];
-    char place[128], range[PE_COUNTED_BYTES];
+    char place[128], range[COUNTED_BYTES];
     if (value->given)
         return PE_OK;
     pe_param named = *value->param; /* problems say the name that was sent */
@@ -209,7 +222,7 @@ static pe_status read_row(members *m, size_t i, pe_dtype dtype, pe_problem *why)
     if (m->json && row->as == NULL)
         return pe_value_json_parse(&to, row->text, why);
     return pe_value_text_parse(
-        &to, row->as != NULL ? pe_query_written(row->as, row->text, range) : row->text, why);
+        &to, row->as != NULL ? written(row->as, row->text, range) : row->text, why);
 }
 
 static pe_status read_values(members *m)
@@ -230,7 +243,7 @@ static pe_status read_values(members *m)
     for (size_t k = 0; k < m->given; k++)
         if (strcmp(values->value[m->order[k]].param->name, "dtype") == 0)
             note(m, read_row(m, m->order[k], PE_FLOAT64, &mistake), &mistake);
-    const pe_dtype dtype = pe_query_dtype(m->query);
+    const pe_dtype dtype = pe_values_dtype(values);
     for (size_t large = 0; large < 2; large++)
         for (size_t k = 0; k < m->given && !pe_status_is_ours(m->failed); k++)
             if (large == (m->rows[m->order[k]].text.bytes > PE_READ_LARGE))
@@ -267,16 +280,10 @@ static pe_status read(pe_query *query, pe_slice text, bool json, size_t refused,
     return status;
 }
 
-pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
-                               pe_problem *why)
+pe_status pe_query_read(pe_query *query, pe_slice text, bool json, const pe_read_limits *limits,
+                        pe_problem *why)
 {
-    return read(query, string, false, 0, limits, why);
-}
-
-pe_status pe_query_json_read(pe_query *query, pe_slice text, const pe_read_limits *limits,
-                             pe_problem *why)
-{
-    return read(query, text, true, 0, limits, why);
+    return read(query, text, json, 0, limits, why);
 }
 
 static pe_status parse(const pe_resource *resource, pe_slice text, bool json,

@@ -247,7 +247,7 @@ static void add_vectors(random_source *random, const encoded *table, upload *to)
     const bool half = strcmp(pe_geometry_choice_text(&table->ask.values, "pairing"), "half") == 0;
     const size_t rows = cos->units, pairs = cos->unit;
     const size_t width = (size_t)pe_values_int(&table->ask.values, "head_dim");
-    const pe_dtype dtype = pe_query_dtype(&table->ask);
+    const pe_dtype dtype = pe_values_dtype(&table->ask.values);
     double *c = encoded_all(table, 0), *s = encoded_all(table, 1);
     double *in = random_reals(random, rows * width, -2, 2);
     double *out = malloc(rows * width * sizeof *out);

@@ -27,7 +27,7 @@ static pe_status table_of(const pe_model *model, const char *layer_type,
                        model->encoding, model->n_warnings > 0 ? ": " : "",
                        model->n_warnings > 0 ? model->warnings[0] : "");
     PE_TRY(pe_query_begin(&pe_rope_table, &query, why));
-    pe_status status = pe_query_string_read(&query, pe_slice_of(first_rows), limits, why);
+    pe_status status = pe_query_read(&query, pe_slice_of(first_rows), false, limits, why);
     if (status == PE_OK)
         status = pe_model_fill(&layers->values, &query.values, why);
     PE_TRY(pe_query_finish(&query, status, limits, &query, why));

@@ -162,10 +162,9 @@ static pe_status read_query(pe_claim_reader *r, pe_query *query, pe_query_other 
     with_parameters.nested = own.nested;
     query->other = other;
     query->other_state = r;
-    if (r->body != NULL)
-        return pe_query_string_read(query, r->body->string, r->limits, why);
     query->resource = &with_parameters;
-    const pe_status status = pe_query_json_read(query, r->json, r->limits, why);
+    const pe_status status = pe_query_read(query, r->body != NULL ? r->body->string : r->json,
+                                           r->body == NULL, r->limits, why);
     query->resource = resource;
     return status;
 }
@@ -430,9 +429,9 @@ static pe_status read_tensors(pe_claim_reader *r, const pe_claim_group *group, p
 {
     pe_status status = PE_OK;
     char first[PE_STORED_NAME_BYTES];
-    const pe_dtype dtype = group->vectors && r->body == NULL && pe_query_dtype(query) == PE_INT32
-                               ? PE_FLOAT32
-                               : pe_query_dtype(query);
+    pe_dtype dtype = pe_values_dtype(&query->values);
+    if (group->vectors && r->body == NULL && dtype == PE_INT32)
+        dtype = PE_FLOAT32;
     for (size_t t = 0; t < list->n && status == PE_OK && r->body == NULL; t++)
         status = pe_claim_json_scan(r, dtype, &list->tensor[t], why);
     snprintf(first, sizeof first, "%s",
@@ -489,7 +488,7 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
     if (query.mistakes != NULL)
         status = (*why = *query.mistakes).status;
     status = PE_ALSO(status, tensors);
-    const pe_dtype dtype = pe_query_dtype(&query);
+    const pe_dtype dtype = pe_values_dtype(&query.values);
     status = PE_ALSO(status, take_query(claim, &query, &mistake));
     return status == PE_OK ? take_tensors(r, claim, list, dtype, why) : status;
 }
