@@ -10,7 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/value_reading.h"
 #include "base/nearest.h"
 #include "encodings/registry.h"
 #include "files/tree.h"
@@ -290,81 +289,6 @@ static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
 
 /* ---- a group of tensors ---- */
 
-/* A value that nobody gave. */
-static pe_status add(const pe_claim_reader *r, pe_query *query, const char *name, const char *text,
-                     pe_problem *why)
-{
-    pe_value *value = pe_values_find(&query->values, name);
-    if (value == NULL)
-        return pe_query_fail_unknown(query, r->body == NULL, name, name, pe_slice_of(text), why);
-    if (value->present || value->given || value->refused)
-        return PE_OK;
-    const pe_value_reading to = {
-        .param = value->param, .value = value, .place = name, .limits = r->limits};
-    value->given = true; /* if refused, too */
-    const pe_status status = pe_value_text_parse(&to, pe_slice_of(text), why);
-    value->refused = status != PE_OK;
-    return status;
-}
-
-/* Vectors tell what may be left out. */
-static pe_status read_vectors(const pe_claim_reader *r, pe_query *query, const pe_stored_list *list,
-                              const char *name, pe_problem *why)
-{
-    char text[32];
-    const pe_stored *inputs = pe_claim_groups_find(list, "inputs");
-    if (inputs == NULL || pe_claim_groups_find(list, "rotated") == NULL || list->n != 2)
-        return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
-                       "rotated vectors must come as two tensors, inputs and rotated");
-    const pe_shape *shape = &inputs->shape;
-    const int64_t given = r->claim.seq_axis,
-                  axis = given < 0 ? given + (int64_t)shape->ndim : given;
-    if (inputs->elements == 0 || shape->ndim < 2)
-        return pe_fail(why, PE_INVALID_PARAMETER, name,
-                       "%s must have channels along the last axis and tokens along another", name);
-    snprintf(text, sizeof text, "%zu", shape->dim[shape->ndim - 1]);
-    if ((r->shapes.given & PE_CLAIM_HEAD_DIM) == 0)
-        PE_TRY(add(r, query, "head_dim", text, why));
-    if (axis < 0 || axis + 1 >= (int64_t)shape->ndim)
-        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                       "seq_axis must name an axis of %s before the last, got %lld", name,
-                       (long long)r->claim.seq_axis);
-    snprintf(text, sizeof text, "0:%zu", shape->dim[axis]);
-    return query->resource->turned == NULL ? add(r, query, "positions", text, why) : PE_OK;
-}
-
-/* The element type of the numbers: indices beside them are integers whatever the others are. */
-static pe_dtype dtype_of(const pe_stored_list *list)
-{
-    for (size_t t = 0; t < list->n; t++)
-        if (list->tensor[t].dtype != PE_INT32)
-            return list->tensor[t].dtype;
-    return PE_INT32;
-}
-
-/* What was given of the claimed table, as far as another one has it: inverse frequencies have no
- * positions. */
-static pe_status move_values(pe_query *query, const pe_resource *resource, pe_problem *why)
-{
-    pe_query made;
-    const pe_status status = pe_query_begin(resource, &made, why);
-    for (size_t i = 0; i < query->values.n && status == PE_OK; i++) {
-        pe_value *from = &query->values.value[i];
-        pe_value *to = pe_values_find(&made.values, from->param->name);
-        if (to == NULL || !(from->present || from->given || from->refused))
-            continue;
-        const pe_param *param = to->param;
-        *to = *from;
-        to->param = param;
-        *from = (pe_value){.param = from->param};
-    }
-    PE_TRY(status);
-    pe_values_free(&query->values);
-    query->values = made.values;
-    query->resource = resource;
-    return PE_OK;
-}
-
 bool pe_claim_is_nameless(const char *name)
 {
     return strcmp(name, "data") == 0 || strcmp(name, "table") == 0 || strcmp(name, "bias") == 0 ||
@@ -439,23 +363,20 @@ static pe_status read_tensors(pe_claim_reader *r, const pe_claim_group *group, p
     claim->of_keys = group->vectors && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_KEY;
     if (group->vectors)
         (void)pe_claim_groups_name(list);
-    pe_claim_shapes_begin(&r->shapes, &query->values, r->layers != NULL);
-    if (status == PE_OK && group->vectors)
-        status = read_vectors(r, query, list, first, why);
-    PE_TRY(status);
-    /* What the tensors tell beside what was given. */
     pe_claim_shapes *shapes = &r->shapes;
-    const pe_resource *claimed = claim->resource;
-    pe_claim_shapes_read(shapes, &claim->resource, &query->values, list);
-    status = claim->resource != claimed ? move_values(query, claim->resource, why) : PE_OK;
-    for (size_t a = 0; a < shapes->n_added && status == PE_OK; a++)
-        status = add(r, query, shapes->added[a].name, shapes->added[a].value, why);
-    const pe_dtype of_body = dtype_of(list);
-    const bool is_text = r->body != NULL && strcmp(r->body->media_type, "text/csv") == 0;
-    if (r->body != NULL && !is_text && status == PE_OK && of_body != PE_INT32 &&
-        of_body != PE_DTYPES && pe_values_find(&query->values, "dtype") != NULL)
-        status = add(r, query, "dtype", pe_dtype_name(of_body), why);
-    return status;
+    shapes->query = query;
+    shapes->limits = r->limits;
+    shapes->configured = r->layers != NULL;
+    shapes->status = PE_OK;
+    shapes->why = why;
+    if (status == PE_OK && group->vectors)
+        status = pe_claim_shapes_read_vectors(shapes, list, r->claim.seq_axis, first, why);
+    PE_TRY(status);
+    pe_claim_shapes_read(shapes, list);
+    claim->resource = query->resource;
+    if (r->body != NULL && strcmp(r->body->media_type, "text/csv") != 0)
+        pe_claim_shapes_add_dtype(shapes, list);
+    return shapes->status;
 }
 
 /* Is it much text? */

@@ -8,93 +8,118 @@
 #include "api/claims/claim_groups.h"
 #include "api/claims/claim_reader.h"
 #include "api/claims/tensor_rows.h"
+#include "api/value_reading.h"
 #include "encodings/registry.h"
 #include "verify/upload/geometry.h"
 
 /* ---- what was given ---- */
 
-/* Parameters that tensors may tell, and others that say the same. */
-enum { POSITIONS, HEAD_DIM, CACHE_LAYOUT, PAIRING, D_MODEL, NUM_HEADS, QUERIES, KEYS, ROTARY };
+/* Parameters that tensors may tell. */
+static const char positions[] = "positions", head_dim[] = "head_dim", pairing[] = "pairing",
+                  cache_layout[] = "cache_layout", d_model[] = "d_model", num_heads[] = "num_heads",
+                  query_length[] = "query_length", key_length[] = "key_length",
+                  rotary_dim[] = "rotary_dim";
+
+/* Others that say the same. */
 static const struct {
-    const char *name;
-    unsigned gives; /* bits */
-} watched[] = {
-    [POSITIONS] = {"positions", 1U << POSITIONS},
-    [HEAD_DIM] = {"head_dim", 1U << HEAD_DIM},
-    [CACHE_LAYOUT] = {"cache_layout", 1U << CACHE_LAYOUT},
-    [PAIRING] = {"pairing", 1U << PAIRING},
-    [D_MODEL] = {"d_model", 1U << D_MODEL},
-    [NUM_HEADS] = {"num_heads", 1U << NUM_HEADS},
-    [QUERIES] = {"query_length", 1U << QUERIES},
-    [KEYS] = {"key_length", 1U << KEYS},
-    [ROTARY] = {"rotary_dim", 1U << ROTARY},
-    {"partial_rotary_factor", 1U << ROTARY},
-    {"distances", 1U << QUERIES | 1U << KEYS},
-    {"model", 1U << HEAD_DIM | 1U << PAIRING | 1U << D_MODEL | 1U << NUM_HEADS},
+    const char *name, *gives;
+} implied[] = {
+    {"partial_rotary_factor", rotary_dim},
+    {"distances", query_length},
+    {"distances", key_length},
+    {"model", head_dim},
+    {"model", pairing},
+    {"model", d_model},
+    {"model", num_heads},
 };
 
-static size_t size_of(const pe_values *values, const char *name)
+static bool is_given(const pe_claim_shapes *shapes, const char *name)
 {
-    const pe_value *value = pe_values_find(values, name);
-    return value != NULL && value->present && value->integer > 0 ? (size_t)value->integer : 0;
+    const pe_value *value = pe_values_find(&shapes->query->values, name);
+    return (shapes->configured && strcmp(name, "model") == 0) ||
+           (value != NULL && (value->present || value->given || value->refused));
 }
 
-void pe_claim_shapes_begin(pe_claim_shapes *shapes, const pe_values *values, bool configured)
+static bool was_given(const pe_claim_shapes *shapes, const char *name)
 {
-    const pe_value *layout = pe_values_find(values, "cache_layout");
-    shapes->given = 0;
-    shapes->n_added = 0;
-    for (size_t w = 0; w < PE_LEN(watched); w++) {
-        const pe_value *value = pe_values_find(values, watched[w].name);
-        const bool model = configured && strcmp(watched[w].name, "model") == 0;
-        if (model || (value != NULL && (value->present || value->given || value->refused)))
-            shapes->given |= watched[w].gives;
-    }
-    shapes->head_dim = size_of(values, "head_dim");
-    shapes->d_model = size_of(values, "d_model");
-    shapes->num_heads = size_of(values, "num_heads");
-    shapes->query_length = size_of(values, "query_length");
-    shapes->layout =
-        layout != NULL && layout->present ? layout->param->choices[layout->choice] : "";
+    bool given = is_given(shapes, name);
+    for (size_t i = 0; i < PE_LEN(implied) && !given; i++)
+        given = strcmp(implied[i].gives, name) == 0 && is_given(shapes, implied[i].name);
+    return given;
+}
+
+/* A size that is known; 0: it is not. */
+static size_t size_of(const pe_claim_shapes *shapes, const char *name)
+{
+    const pe_value *value = pe_values_find(&shapes->query->values, name);
+    return value != NULL && value->present && value->integer > 0 ? (size_t)value->integer : 0;
 }
 
 static bool has_layout(const pe_claim_shapes *shapes, const char *name)
 {
-    return strcmp(shapes->layout, name) == 0;
+    const pe_value *layout = pe_values_find(&shapes->query->values, cache_layout);
+    return layout != NULL && layout->present &&
+           strcmp(layout->param->choices[layout->choice], name) == 0;
 }
 
-static bool was_given(const pe_claim_shapes *shapes, unsigned which)
+/* A value that nobody gave. */
+static void add(pe_claim_shapes *shapes, const char *name, const char *text)
 {
-    return (shapes->given & 1U << which) != 0;
+    pe_query *query = shapes->query;
+    pe_value *value = pe_values_find(&query->values, name);
+    if (shapes->status != PE_OK || is_given(shapes, name))
+        return;
+    if (value == NULL) {
+        shapes->status = pe_query_fail_unknown(query, query->from_json, name, name,
+                                               pe_slice_of(text), shapes->why);
+        return;
+    }
+    const pe_value_reading to = {
+        .param = value->param, .value = value, .place = name, .limits = shapes->limits};
+    value->given = true; /* if refused, too */
+    shapes->status = pe_value_text_parse(&to, pe_slice_of(text), shapes->why);
+    value->refused = shapes->status != PE_OK;
 }
 
-static void add_choice(pe_claim_shapes *shapes, unsigned which, const char *choice,
+static void add_choice(pe_claim_shapes *shapes, const char *name, const char *choice,
                        const char *reason)
 {
-    if (was_given(shapes, which))
+    if (was_given(shapes, name))
         return;
-    if (shapes->n_added < PE_LEN(shapes->added)) {
-        pe_claim_added *to = &shapes->added[shapes->n_added++];
-        to->name = watched[which].name;
-        snprintf(to->value, sizeof to->value, "%s", choice);
-    }
-    if (which == CACHE_LAYOUT)
-        shapes->layout = choice;
-    pe_claim_report(&shapes->reported, "%s=%s, %s", watched[which].name, choice, reason);
+    add(shapes, name, choice);
+    pe_claim_report(&shapes->reported, "%s=%s, %s", name, choice, reason);
 }
 
 /* Of positions so many, from 0 on. */
-static void add_size(pe_claim_shapes *shapes, unsigned which, size_t size)
+static void add_size(pe_claim_shapes *shapes, const char *name, size_t size)
 {
     char text[32];
-    snprintf(text, sizeof text, "%s%zu", which == POSITIONS ? "0:" : "", size);
+    snprintf(text, sizeof text, "%s%zu", name == positions ? "0:" : "", size);
     if (size > 0)
-        add_choice(shapes, which, text, which == POSITIONS ? "one for each row" : "from the shape");
+        add_choice(shapes, name, text, name == positions ? "one for each row" : "from the shape");
 }
 
-static bool is_table(const pe_resource *resource)
+/* What was given of the claimed table, as far as another one has it: inverse frequencies have no
+ * positions. */
+static void move_values(pe_claim_shapes *shapes, const pe_resource *resource)
 {
-    return strcmp(resource->name, "rope/table") == 0;
+    pe_query made, *query = shapes->query;
+    shapes->status = pe_query_begin(resource, &made, shapes->why);
+    if (shapes->status != PE_OK)
+        return;
+    for (size_t i = 0; i < query->values.n; i++) {
+        pe_value *from = &query->values.value[i];
+        pe_value *to = pe_values_find(&made.values, from->param->name);
+        if (to == NULL || !is_given(shapes, from->param->name))
+            continue;
+        const pe_param *param = to->param;
+        *to = *from;
+        to->param = param;
+        *from = (pe_value){.param = from->param};
+    }
+    pe_values_free(&query->values);
+    query->values = made.values;
+    query->resource = resource;
 }
 
 /* ---- rotary tables ---- */
@@ -124,23 +149,24 @@ static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list,
                          const pe_tensor_rows *r)
 {
     const double halves = least_share(list, true), neighbours = least_share(list, false);
-    const bool as_pairs = shapes->head_dim == 2 * r->width && !was_given(shapes, ROTARY);
+    const bool as_pairs =
+        size_of(shapes, head_dim) == 2 * r->width && !was_given(shapes, rotary_dim);
     const bool by_halves = halves > 0.5, by_neighbours = neighbours > 0.5;
     const bool doubled = (by_halves || by_neighbours) && !as_pairs;
     const bool decided = by_halves != by_neighbours;
-    if (isnan(halves) && !was_given(shapes, CACHE_LAYOUT))
+    if (isnan(halves) && !was_given(shapes, cache_layout))
         pe_claim_report(&shapes->reported, "the numbers do not tell the layout");
-    if (doubled || r->width == shapes->head_dim) {
-        add_choice(shapes, CACHE_LAYOUT, "hf",
+    if (doubled || r->width == size_of(shapes, head_dim)) {
+        add_choice(shapes, cache_layout, "hf",
                    doubled ? "each number stands twice in a row" : "rows are head_dim wide");
         if (decided)
-            add_choice(shapes, PAIRING, by_halves ? "half" : "interleaved",
+            add_choice(shapes, pairing, by_halves ? "half" : "interleaved",
                        by_halves ? "the halves of a row are equal" : "neighbours are equal");
-        else if (!was_given(shapes, PAIRING))
+        else if (!was_given(shapes, pairing))
             pe_claim_report(&shapes->reported, "the numbers do not tell whether pairing is half or "
                                                "interleaved");
     }
-    add_size(shapes, HEAD_DIM, doubled || has_layout(shapes, "hf") ? r->width : 2 * r->width);
+    add_size(shapes, head_dim, doubled || has_layout(shapes, "hf") ? r->width : 2 * r->width);
 }
 
 /* Layouts of one tensor: what they call it, and why it is one. */
@@ -184,9 +210,9 @@ static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
                     tensor->shape.ndim == 2 ? "numbers" : "shape");
 }
 
-static bool are_columns(size_t head_dim, size_t n)
+static bool are_columns(size_t width, size_t n)
 {
-    return head_dim != 0 && (n == head_dim || 2 * n == head_dim);
+    return width != 0 && (n == width || 2 * n == width);
 }
 
 /* Of the family that the tensors belong to. */
@@ -195,27 +221,28 @@ static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const p
 {
     const size_t elements = r->tensor->elements;
     /* Transposed; where a part of a head is rotated, its width is not head_dim's. */
-    if (family == PE_FAMILY_TABLE && !was_given(shapes, ROTARY) &&
-        are_columns(shapes->head_dim, r->n) && !are_columns(shapes->head_dim, r->width)) {
+    if (family == PE_FAMILY_TABLE && !was_given(shapes, rotary_dim) &&
+        are_columns(size_of(shapes, head_dim), r->n) &&
+        !are_columns(size_of(shapes, head_dim), r->width)) {
         pe_stored columns = *r->tensor;
         const pe_tensor_rows turned = {&columns, r->width, r->n};
         columns.shape = (pe_shape){2, {r->width, r->n}};
         columns.fortran = !columns.fortran;
         read_doubled(shapes, &(pe_stored_list){&columns, 1, 1}, &turned);
-        add_size(shapes, POSITIONS, r->width);
+        add_size(shapes, positions, r->width);
         return;
     }
     for (size_t f = 0; f < PE_LEN(fused); f++)
         if (family == fused[f].family)
-            add_choice(shapes, CACHE_LAYOUT, fused[f].layout, fused[f].reason);
+            add_choice(shapes, cache_layout, fused[f].layout, fused[f].reason);
     if (family == PE_FAMILY_FUSED || family == PE_FAMILY_COMPLEX)
-        add_size(shapes, HEAD_DIM, r->width);
+        add_size(shapes, head_dim, r->width);
     if (family == PE_FAMILY_TABLE || family == PE_FAMILY_ANGLES)
         read_doubled(shapes, list, r);
-    if (family == PE_FAMILY_FLAT && shapes->head_dim > 0)
-        add_size(shapes, POSITIONS, elements / shapes->head_dim);
+    if (family == PE_FAMILY_FLAT && size_of(shapes, head_dim) > 0)
+        add_size(shapes, positions, elements / size_of(shapes, head_dim));
     else if (family != PE_FAMILY_FLAT)
-        add_size(shapes, POSITIONS, r->n);
+        add_size(shapes, positions, r->n);
     shapes->angles = family == PE_FAMILY_ANGLES;
     if (shapes->angles)
         pe_claim_report(&shapes->reported, "angles are compared by their cosines and sines");
@@ -252,7 +279,7 @@ static double length_misses(const pe_stored *in, const pe_stored *out, bool halv
 static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
 {
     const pe_stored *in = &list->tensor[0], *out = &list->tensor[1];
-    if (list->n != 2 || was_given(shapes, PAIRING) || was_given(shapes, ROTARY) ||
+    if (list->n != 2 || was_given(shapes, pairing) || was_given(shapes, rotary_dim) ||
         memcmp(&in->shape, &out->shape, sizeof in->shape) != 0 || in->elements == 0 ||
         in->shape.ndim < 2 || in->shape.dim[in->shape.ndim - 1] % 2 != 0 || in->there != 0 ||
         out->there != 0)
@@ -261,9 +288,9 @@ static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
     const double halves = length_misses(in, out, true, turned / all);
     const double neighbours = length_misses(in, out, false, turned / all);
     if (halves < neighbours / 16)
-        add_choice(shapes, PAIRING, "half", "pairs of halves keep their lengths");
+        add_choice(shapes, pairing, "half", "pairs of halves keep their lengths");
     else if (neighbours < halves / 16)
-        add_choice(shapes, PAIRING, "interleaved", "neighbours keep their lengths");
+        add_choice(shapes, pairing, "interleaved", "neighbours keep their lengths");
 }
 
 /* Some keep a frequency for each channel of a row to multiply with. */
@@ -282,16 +309,16 @@ static void halve_inv_freq(pe_claim_shapes *shapes, pe_stored *tensor)
                     run == 1 ? "neighbours are equal" : "its halves are equal");
 }
 
-static void read_rope(pe_claim_shapes *shapes, const pe_resource **resource, pe_stored_list *list)
+static void read_rope(pe_claim_shapes *shapes, pe_stored_list *list)
 {
     pe_tensor_rows r;
     if (list->n == 1 && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_NONE)
         name_lone(shapes, &list->tensor[0]);
     const pe_claim_family family = pe_claim_groups_name(list);
     if (family == PE_FAMILY_INV_FREQ) {
-        *resource = pe_registry_find("rope/frequencies");
+        move_values(shapes, pe_registry_find("rope/frequencies"));
         halve_inv_freq(shapes, &list->tensor[0]);
-        add_size(shapes, HEAD_DIM, 2 * list->tensor[0].elements);
+        add_size(shapes, head_dim, 2 * list->tensor[0].elements);
         return;
     }
     if (family == PE_FAMILY_VECTORS)
@@ -320,8 +347,7 @@ static bool are_doubled(const pe_stored_list *list, size_t width, size_t run)
 
 /* Models keep a column for each channel. Where the numbers stand twice as the claim has it, those
  * of pairs are compared; else whole rows are. Cosines of many patches are not equal by chance. */
-static void read_columns(pe_claim_shapes *shapes, const pe_resource *resource,
-                         const pe_values *values, pe_stored_list *list, size_t width)
+static void read_columns(pe_claim_shapes *shapes, pe_stored_list *list, size_t width)
 {
     const size_t pairs = width / 2;
     const struct {
@@ -331,10 +357,10 @@ static void read_columns(pe_claim_shapes *shapes, const pe_resource *resource,
                 {1, "neighbours are equal"},
                 {pairs / 2, "the quarters of a row are equal by twos"}};
     size_t w = 0;
-    if (was_given(shapes, CACHE_LAYOUT) || width % 4 != 0 ||
-        (shapes->head_dim != 0 && width != shapes->head_dim))
+    if (was_given(shapes, cache_layout) || width % 4 != 0 ||
+        (size_of(shapes, head_dim) != 0 && width != size_of(shapes, head_dim)))
         return;
-    const size_t run = resource->run(values, pairs);
+    const size_t run = shapes->query->resource->run(&shapes->query->values, pairs);
     if (are_doubled(list, width, run)) {
         pe_tensor_rows r;
         for (size_t t = 0; t < list->n; t++) {
@@ -349,8 +375,8 @@ static void read_columns(pe_claim_shapes *shapes, const pe_resource *resource,
     }
     while (w < PE_LEN(ways) && !are_doubled(list, width, ways[w].run))
         w++;
-    if (w < PE_LEN(ways) || width == shapes->head_dim)
-        add_choice(shapes, CACHE_LAYOUT, "hf",
+    if (w < PE_LEN(ways) || width == size_of(shapes, head_dim))
+        add_choice(shapes, cache_layout, "hf",
                    w < PE_LEN(ways) ? ways[w].reason : "rows are head_dim wide");
 }
 
@@ -367,8 +393,7 @@ static void name_lone_of_patches(pe_claim_shapes *shapes, pe_stored *tensor)
     pe_claim_report(&shapes->reported, "the table is read as %s, from its numbers", name);
 }
 
-static void read_patches(pe_claim_shapes *shapes, const pe_resource *resource,
-                         const pe_values *values, pe_stored_list *list)
+static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
 {
     pe_tensor_rows r;
     const pe_claim_family family = pe_claim_family_of(&list->tensor[0]);
@@ -381,9 +406,9 @@ static void read_patches(pe_claim_shapes *shapes, const pe_resource *resource,
     const pe_stored *first = &list->tensor[0];
     if (pe_claim_family_of(first) == PE_FAMILY_NONE || !pe_tensor_rows_read(first, 1, &r))
         return;
-    read_columns(shapes, resource, values, list, r.width);
+    read_columns(shapes, list, r.width);
     (void)pe_tensor_rows_read(first, 1, &r);
-    add_size(shapes, HEAD_DIM, has_layout(shapes, "hf") ? r.width : 2 * r.width);
+    add_size(shapes, head_dim, has_layout(shapes, "hf") ? r.width : 2 * r.width);
 }
 
 /* ---- other tables: parameters that are sizes ---- */
@@ -392,15 +417,15 @@ static const struct sizes {
     const char *resource;
     size_t axes; /* axes of one element in front are left out */
     struct {
-        unsigned which;
+        const char *name;
         size_t times;
     } axis[3];
 } sizes[] = {
-    {"sinusoidal", 2, {{POSITIONS, 1}, {D_MODEL, 1}}},
-    {"rope/frequencies", 1, {{HEAD_DIM, 2}}},
-    {"alibi/slopes", 1, {{NUM_HEADS, 1}}},
-    {"alibi/bias", 3, {{NUM_HEADS, 1}, {QUERIES, 1}, {KEYS, 1}}},
-    {"t5/buckets", 2, {{QUERIES, 1}, {KEYS, 1}}},
+    {"sinusoidal", 2, {{positions, 1}, {d_model, 1}}},
+    {"rope/frequencies", 1, {{head_dim, 2}}},
+    {"alibi/slopes", 1, {{num_heads, 1}}},
+    {"alibi/bias", 3, {{num_heads, 1}, {query_length, 1}, {key_length, 1}}},
+    {"t5/buckets", 2, {{query_length, 1}, {key_length, 1}}},
 };
 
 /* The last `axes` axes: those before them have one element, or for two axes one between them. */
@@ -426,10 +451,8 @@ static bool fit_axes(const pe_stored *tensor, size_t axes, size_t *out)
 static bool contradicts(const pe_claim_shapes *shapes, const struct sizes *row, const size_t *of)
 {
     for (size_t a = 0; a < row->axes; a++) {
-        const unsigned which = row->axis[a].which;
-        const size_t given = which == NUM_HEADS ? shapes->num_heads
-                             : which == QUERIES ? shapes->query_length
-                                                : 0;
+        const char *name = row->axis[a].name;
+        const size_t given = name == num_heads || name == query_length ? size_of(shapes, name) : 0;
         if (given != 0 && of[a] != given && of[a] != 1)
             return true;
     }
@@ -450,23 +473,23 @@ static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored 
             pe_claim_report(&shapes->reported, "%s is read as the table", tensor->name);
         tensor->name[0] = '\0';
     }
-    if (row->axes == 2 && shapes->d_model == of[0] && shapes->d_model != of[1]) {
+    if (row->axes == 2 && size_of(shapes, d_model) == of[0] && size_of(shapes, d_model) != of[1]) {
         of[0] = of[1]; /* transposed */
-        of[1] = shapes->d_model;
+        of[1] = size_of(shapes, d_model);
     }
     for (size_t a = 0; a < row->axes && !contradicts(shapes, row, of); a++)
-        add_size(shapes, row->axis[a].which, of[a] * row->axis[a].times);
+        add_size(shapes, row->axis[a].name, of[a] * row->axis[a].times);
 }
 
 /* A batch whose items are the same, as where a table is expanded, stands for one of them, unless each
  * has positions of its own. */
-static void take_item(pe_claim_shapes *shapes, const pe_values *values, pe_stored *tensor)
+static void take_item(pe_claim_shapes *shapes, pe_stored *tensor)
 {
     pe_shape *shape = &tensor->shape;
     const size_t n = shape->dim[0], each = n > 0 ? tensor->bytes / n : 0;
-    const pe_value *positions = pe_values_find(values, "positions");
+    const pe_value *given = pe_values_find(&shapes->query->values, positions);
     if (shape->ndim != 3 || n < 2 || shape->dim[1] < 2 || tensor->there != 0 || tensor->fortran ||
-        (positions->present && positions->positions.count == n * shape->dim[1]) ||
+        (given->present && given->positions.count == n * shape->dim[1]) ||
         memcmp(tensor->data, (const char *)tensor->data + each, tensor->bytes - each) != 0)
         return;
     pe_claim_report(&shapes->reported, "the %zu items of %s are the same, and compared as one", n,
@@ -476,20 +499,57 @@ static void take_item(pe_claim_shapes *shapes, const pe_values *values, pe_store
     tensor->bytes = each;
 }
 
-void pe_claim_shapes_read(pe_claim_shapes *shapes, const pe_resource **resource,
-                          const pe_values *values, pe_stored_list *tensors)
+void pe_claim_shapes_read(pe_claim_shapes *shapes, pe_stored_list *tensors)
 {
+    const pe_resource *resource = shapes->query->resource;
+    const bool is_table = strcmp(resource->name, "rope/table") == 0;
     if (tensors->n == 0)
         return;
-    if (is_table(*resource) || strcmp((*resource)->name, "sinusoidal") == 0)
+    if (is_table || strcmp(resource->name, "sinusoidal") == 0)
         for (size_t t = 0; t < tensors->n; t++)
-            take_item(shapes, values, &tensors->tensor[t]);
-    if (is_table(*resource))
-        read_rope(shapes, resource, tensors);
-    else if ((*resource)->run != NULL)
-        read_patches(shapes, *resource, values, tensors);
+            take_item(shapes, &tensors->tensor[t]);
+    if (is_table)
+        read_rope(shapes, tensors);
+    else if (resource->run != NULL)
+        read_patches(shapes, tensors);
     else
-        read_sizes(shapes, (*resource)->name, &tensors->tensor[0], tensors->n == 1);
+        read_sizes(shapes, resource->name, &tensors->tensor[0], tensors->n == 1);
+}
+
+void pe_claim_shapes_add_dtype(pe_claim_shapes *shapes, const pe_stored_list *list)
+{
+    pe_dtype dtype = PE_INT32;
+    for (size_t t = 0; t < list->n && dtype == PE_INT32; t++)
+        dtype = list->tensor[t].dtype;
+    if (dtype != PE_INT32 && dtype != PE_DTYPES &&
+        pe_values_find(&shapes->query->values, "dtype") != NULL)
+        add(shapes, "dtype", pe_dtype_name(dtype));
+}
+
+pe_status pe_claim_shapes_read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list,
+                                       int64_t seq_axis, const char *name, pe_problem *why)
+{
+    char text[32];
+    const pe_stored *inputs = pe_claim_groups_find(list, "inputs");
+    if (inputs == NULL || pe_claim_groups_find(list, "rotated") == NULL || list->n != 2)
+        return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
+                       "rotated vectors must come as two tensors, inputs and rotated");
+    const pe_shape *shape = &inputs->shape;
+    const int64_t axis = seq_axis < 0 ? seq_axis + (int64_t)shape->ndim : seq_axis;
+    if (inputs->elements == 0 || shape->ndim < 2)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must have channels along the last axis and tokens along another", name);
+    snprintf(text, sizeof text, "%zu", shape->dim[shape->ndim - 1]);
+    if (!was_given(shapes, head_dim))
+        add(shapes, head_dim, text);
+    if (axis < 0 || axis + 1 >= (int64_t)shape->ndim)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                       "seq_axis must name an axis of %s before the last, got %lld", name,
+                       (long long)seq_axis);
+    snprintf(text, sizeof text, "0:%zu", shape->dim[axis]);
+    if (shapes->query->resource->turned == NULL)
+        add(shapes, positions, text);
+    return shapes->status;
 }
 
 /* ---- angles ---- */
