@@ -320,10 +320,13 @@ $(B)/gen/models.inc: FORCE
 $(B)/gen/packs.inc: FORCE
 	$(call WRITE_IF_CHANGED,$(foreach p,$(PACKS),'file $p$(,) "config/packs/$p.json"'))
 
+# "name.of": another sentence of that name.
 $(B)/gen/faults.inc: config/faults.json
 	@mkdir -p $(@D)
 	@python3 -c 'import json, sys; text = lambda row, key: json.dumps(row[key]) if key in row else "NULL"; \
-	[print("FAULT(%s, %s, %s)" % (name, text(row, "rule"), text(row, "remedy"))) for name, row in json.load(sys.stdin).items()]' \
+	rows = json.load(sys.stdin); of = lambda name: name.split(".")[0]; \
+	[print("FAULT(%s, \"%s\", %s, %s)" % (name.replace(".", "_"), of(name), text(row, "rule"), text({**rows[of(name)], **row}, "remedy"))) \
+	for name, row in rows.items()]' \
 	< $< > $@
 
 $(B)/gen/facts.inc: config/facts.json

@@ -639,7 +639,7 @@ static void every_rope_type_is_a_fault(void **state)
         bool listed = false;
         for (size_t f = 0; f < pe_faults_n; f++)
             listed |= pe_faults[f].param != NULL && strcmp(pe_faults[f].param, "rope_type") == 0 &&
-                      strcmp(pe_faults[f].text, pe_rope_type_names[c]) == 0;
+                      strcmp(pe_faults[f].op, pe_rope_type_names[c]) == 0;
         if (!listed)
             fail_msg("faults.c has no row for rope_type %s", pe_rope_type_names[c]);
     }

@@ -9,7 +9,7 @@
 #include "base/yield.h"
 #include "verify/upload/upload_names.h"
 
-#define FAULT(NAME, RULE, REMEDY) const pe_fault_name pe_fault_##NAME = {#NAME, RULE, REMEDY};
+#define FAULT(NAME, TEXT, RULE, REMEDY) const pe_fault_name pe_fault_##NAME = {TEXT, RULE, REMEDY};
 #include "faults.inc"
 #include "plan/plan.h"
 
@@ -90,7 +90,8 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
     if (pe_guess_map_is_identity(map))
         return true;
     if (positions->list == NULL && positions->rows == NULL && positions->places == 0 &&
-        map->round == NULL && map->times != 0 && map->move == NULL) { /* it stays a range */
+        map->round == NULL && map->times != 0 && map->times == floor(map->times) &&
+        map->move == NULL) { /* it stays a range */
         const double first = moved(&m, 0), last = moved(&m, positions->count - 1);
         if (!(fabs(first) < PE_POSITION_LIMIT && fabs(last) < PE_POSITION_LIMIT))
             return false;

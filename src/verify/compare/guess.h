@@ -15,7 +15,7 @@ typedef struct pe_fault_name {
     const char *rule, *remedy; /* of rows that say nothing else; or NULL */
 } pe_fault_name;
 
-#define FAULT(NAME, RULE, REMEDY) extern const pe_fault_name pe_fault_##NAME;
+#define FAULT(NAME, TEXT, RULE, REMEDY) extern const pe_fault_name pe_fault_##NAME;
 #include "faults.inc"
 #undef FAULT
 
@@ -86,13 +86,14 @@ typedef struct pe_fault {
     const char *rule;          /* NULL: that of its name, or else "param was X, not Y" */
     pe_change *change;
     const char *param;       /* the row it changes */
-    const char *text;        /* to this choice */
+    const char *text;        /* see `change` */
     double value, and_value; /* to this number; and_value: see `change` */
     const char *op;      /* or to that of an equation, in which x is what it was; see `change` */
+    const char *more;    /* "name = equation; ...": what else changes */
     const char *remedy;  /* NULL: that of its name, or else "set param to Y" */
     bool vectors_only;   /* only rotated vectors can have it */
     bool tables_only;    /* vectors cannot */
-    bool sets_rope_type; /* to `text`, too, which has param; the claim's is default */
+    bool sets_rope_type; /* to linear, too, which has param; the claim's is default */
     bool fitted;         /* its number explains, but nobody is known to take it */
     bool if_alone;       /* not told beside what explains the upload as well */
     bool mostly;         /* a number near a boundary of rounding may fall to either side */

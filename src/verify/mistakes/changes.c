@@ -6,6 +6,7 @@
 #include "verify/mistakes/faults.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "verify/upload/geometry.h"
@@ -19,132 +20,102 @@ static pe_value *value_of(pe_guess *guess, const char *name)
     return value != NULL && value->present ? value : NULL;
 }
 
-/* Does the fault name another resource? */
-static bool is_of_resource(const pe_guess *guess, const pe_fault *fault)
+/* What equations name beside values: x, what the value was, of n numbers, and how wide the upload is. */
+typedef struct names {
+    const double *x;
+    double wide, n;
+} names;
+
+static double index_of(const void *of PE_UNUSED, double i)
 {
-    return fault->text == NULL || strcmp(guess->claim->resource->name, fault->text) == 0;
+    return i;
 }
 
-/* What an equation makes of x; NAN: it says nothing of these values. */
-static double number_of(const pe_guess *guess, const char *op, double x)
+static const pe_term terms[] = {{.name = "x", .offset = offsetof(names, x), .listed = true},
+                                {.name = "wide n", .offset = offsetof(names, wide)},
+                                {.name = "i", .at = index_of},
+                                {0}};
+
+/* What an equation makes of item i; NAN: it says nothing of these values. */
+static double number_of(const pe_guess *guess, const char *op, const double *x, size_t i, size_t n)
 {
     pe_equation e;
-    return pe_guess_equation(op, &guess->values, &e) ? pe_equation_at(&e, &x, 0) : nan("");
+    const pe_shape *shape = &guess->claim->uploads[0].array.shape;
+    const names of = {x, shape->ndim > 0 ? (double)shape->dim[shape->ndim - 1] : 0, (double)n};
+    return pe_equation_read(op, terms, NULL, &guess->values, NULL, &e)
+               ? pe_equation_at(&e, &of, (double)i)
+               : nan("");
 }
 
-/* Where both are given, rotary_dim says what partial_rotary_factor is. */
-static void keep_rotary_share(pe_guess *guess, const pe_value *changed)
+/* Lists are those of axes: they are short. */
+static bool set_list(const pe_guess *guess, pe_value *value, const char *op)
 {
-    if (changed == value_of(guess, "rotary_dim") && value_of(guess, "partial_rotary_factor"))
-        pe_values_set_real(&guess->values, "partial_rotary_factor",
-                           (double)changed->integer /
-                               (double)pe_values_int(&guess->values, "head_dim"));
+    double was[8] = {0};
+    const size_t n = value->list_length;
+    if (n > PE_LEN(was))
+        return false;
+    memcpy(was, value->list, n * sizeof *was);
+    for (size_t i = 0; i < n; i++)
+        value->list[i] = number_of(guess, op, was, i, n);
+    return n > 0 && isfinite(value->list[0]);
 }
 
-bool pe_changes_number(pe_guess *guess, const pe_fault *fault)
+/* Positions become times x + plus. */
+static bool set_positions(const pe_guess *guess, pe_value *value, const char *op)
 {
-    pe_value *value = value_of(guess, fault->param);
-    if (value == NULL || !is_of_resource(guess, fault))
+    const double plus = number_of(guess, op, &(double){0}, 0, 1);
+    const double times = number_of(guess, op, &(double){1}, 0, 1) - plus;
+    const pe_position_map map = {.times = times, .plus = plus};
+    return isfinite(times) && pe_guess_map_positions(&value->positions, &map);
+}
+
+static double number_in(const pe_value *value)
+{
+    return value->param->kind == PE_KIND_INT      ? (double)value->integer
+           : value->param->kind == PE_KIND_BOOL   ? value->truth
+           : value->param->kind == PE_KIND_CHOICE ? (double)value->choice
+                                                  : value->real;
+}
+
+static bool set_number(pe_value *value, double x)
+{
+    const pe_param *row = value->param;
+    if (!(fabs(x) < 0x1p62) || ((row->min != 0 || row->max != 0) && (x < row->min || x > row->max)))
         return false;
-    const bool whole = value->param->kind == PE_KIND_INT;
-    const double was = whole ? (double)value->integer : value->real;
-    const double x = fault->op != NULL ? number_of(guess, fault->op, was) : fault->value;
-    const bool bounded = value->param->min != 0 || value->param->max != 0;
-    if (fault->op != NULL &&
-        (!(fabs(x) < 0x1p62) || (bounded && (x < value->param->min || x > value->param->max))))
-        return false;
-    if (whole)
+    if (row->kind == PE_KIND_BOOL)
+        value->truth = x != 0;
+    else if (row->kind == PE_KIND_CHOICE)
+        value->choice = (size_t)x;
+    else if (row->kind == PE_KIND_INT)
         value->integer = (int64_t)floor(x);
     else
         value->real = x;
-    keep_rotary_share(guess, value);
     return true;
 }
 
-bool pe_changes_shift(pe_guess *guess, const pe_fault *fault)
+/* A value becomes what an equation says, or the choice of that name. False: it cannot be that. */
+static bool set(pe_guess *guess, pe_value *value, const char *op, double x)
 {
-    pe_value *value = value_of(guess, fault->param);
-    const pe_position_map map = {.times = 1, .plus = fault->value};
-    return value != NULL && pe_guess_map_positions(&value->positions, &map);
+    const pe_param *row = value->param;
+    if (row->kind == PE_KIND_REAL_LIST)
+        return set_list(guess, value, op);
+    if (row->kind == PE_KIND_POSITIONS)
+        return set_positions(guess, value, op);
+    return (row->kind == PE_KIND_CHOICE && pe_geometry_set_choice(&guess->values, row->name, op)) ||
+           set_number(value, number_of(guess, op, &x, 0, 1));
 }
 
-bool pe_changes_choice(pe_guess *guess, const pe_fault *fault)
+/* "name = equation; ...": values that follow from the first one, which was x. They are left out where
+ * the equation makes no number. */
+static void set_more(pe_guess *guess, const char *more, double x)
 {
-    return pe_values_present(&guess->values, fault->param) &&
-           pe_geometry_set_choice(&guess->values, fault->param, fault->text);
-}
-
-bool pe_changes_variant(pe_guess *guess, const pe_fault *fault)
-{
-    static const char *const own[] = {"beta", "position_offset", "rope_theta"};
-    for (size_t i = 0; i < PE_LEN(own); i++) {
-        pe_value *value = value_of(guess, own[i]);
-        if (value != NULL && (!pe_values_given(&guess->claim->values, own[i]) ||
-                              (i == 0 && strcmp(fault->text, "qwen") == 0)))
+    char name[48], op[64];
+    for (; more != NULL && sscanf(more, " %47[a-z_] = %63[^;]", name, op) == 2;
+         more += strcspn(more, ";"), more += *more != '\0') {
+        pe_value *value = pe_values_find(&guess->values, name);
+        if (value != NULL && !set(guess, value, op, x))
             value->present = false;
     }
-    return pe_changes_choice(guess, fault);
-}
-
-bool pe_changes_truth(pe_guess *guess, const pe_fault *fault)
-{
-    pe_value *value = value_of(guess, fault->param);
-    if (value == NULL)
-        return false;
-    value->truth = !value->truth;
-    return true;
-}
-
-bool pe_changes_both(pe_guess *guess, const pe_fault *fault)
-{
-    pe_value *a = value_of(guess, fault->param), *b = value_of(guess, fault->text);
-    if (a == NULL || b == NULL)
-        return false;
-    const double x = number_of(guess, fault->op, a->real), y = number_of(guess, fault->op, b->real);
-    a->real = x;
-    b->real = y;
-    guess->distortion.values_inexact = true;
-    return true;
-}
-
-/* ---- tables that are resized ---- */
-
-/* The list is that of one sequence, [1, n], its sides exchanged, or its patches go down the columns,
- * which its sign tells. */
-bool pe_changes_grid(pe_guess *guess, const pe_fault *fault)
-{
-    pe_value *value = value_of(guess, fault->param);
-    if (value == NULL || value->list_length != 2)
-        return false;
-    const double height = value->list[0], width = value->list[1];
-    value->list[0] = fault->value == PE_CHANGES_EXCHANGED ? width : -height;
-    value->list[1] = fault->value == PE_CHANGES_EXCHANGED ? height : width;
-    return true;
-}
-
-bool pe_changes_sequence(pe_guess *guess, const pe_fault *fault)
-{
-    pe_value *grids[2] = {value_of(guess, "source_grid"), value_of(guess, "target_grid")};
-    for (size_t g = 0; g < PE_LEN(grids); g++) {
-        if (grids[g] == NULL || grids[g]->list_length != 2)
-            return false;
-        grids[g]->list[1] *= fabs(grids[g]->list[0]);
-        grids[g]->list[0] = 1;
-    }
-    return fault->text == NULL || pe_geometry_set_choice(&guess->values, "mode", fault->text);
-}
-
-/* Choices that nobody can ask for stand behind the others (learned_interpolate.c); and_value: as many
- * for each of those. */
-bool pe_changes_mode(pe_guess *guess, const pe_fault *fault)
-{
-    enum { OTHERS = 2 };
-    pe_value *value = value_of(guess, "mode");
-    if (value == NULL || pe_values_find(&guess->values, "target_grid") == NULL ||
-        value->choice >= OTHERS)
-        return false;
-    value->choice = (size_t)fault->value + (fault->and_value != 0 ? value->choice : 0);
-    return true;
 }
 
 /* ---- types of scaling ---- */
@@ -213,9 +184,35 @@ bool pe_changes_ignored(pe_guess *guess, const pe_fault *fault)
     return complete_values(guess);
 }
 
-bool pe_changes_rope_type(pe_guess *guess, const pe_fault *fault)
+/* A variant has defaults of its own. */
+static void drop_defaults(pe_guess *guess, const char *variant)
 {
-    return pe_changes_choice(guess, fault) && complete_values(guess);
+    static const char *const own[] = {"beta", "position_offset", "rope_theta"};
+    for (size_t i = 0; i < PE_LEN(own); i++) {
+        pe_value *value = value_of(guess, own[i]);
+        if (value != NULL && (!pe_values_given(&guess->claim->values, own[i]) ||
+                              (i == 0 && strcmp(variant, "qwen") == 0)))
+            value->present = false;
+    }
+}
+
+bool pe_changes_set(pe_guess *guess, const pe_fault *fault)
+{
+    pe_value *value = value_of(guess, fault->param);
+    if (value == NULL || !pe_faults_is_of(guess->claim->resource->name, fault->text))
+        return false;
+    const double x = number_in(value);
+    if (pe_faults_is_of(fault->param, "variant convention"))
+        drop_defaults(guess, fault->op);
+    if (fault->op != NULL ? !set(guess, value, fault->op, x) : !set_number(value, fault->value))
+        return false;
+    if (strcmp(fault->param, "rotary_dim") == 0) /* where both are given, it says what that is */
+        set_more(guess, "partial_rotary_factor = rotary_dim/head_dim", x);
+    set_more(guess, fault->more, x);
+    guess->distortion.values_inexact |=
+        fault->more != NULL ||
+        (value->param->kind == PE_KIND_REAL && value->real != floor(value->real));
+    return !pe_faults_is_of(fault->param, "rope_type method") || complete_values(guess);
 }
 
 /* ---- the attention factor ---- */
@@ -251,7 +248,7 @@ bool pe_changes_take_short(pe_guess *guess, const pe_fault *fault)
     if (!pe_geometry_has_rope_type(&guess->values, "longrope") ||
         (length != NULL && length->present &&
          length->integer <= pe_values_int(&guess->values, "original_max_position_embeddings")) ||
-        !pe_changes_number(guess, fault))
+        !pe_changes_set(guess, fault))
         return false;
     if (fault->value == 0)
         return true;
@@ -322,7 +319,7 @@ bool pe_changes_turn(pe_guess *guess, const pe_fault *fault)
 {
     double factor;
     if (has_attention_scaling(guess, &factor)) {
-        set_attention(guess, number_of(guess, fault->op, factor));
+        set_attention(guess, number_of(guess, fault->op, &factor, 0, 1));
         guess->distortion.values_inexact = true;
     } else if (fabs(fault->value) == 1) {
         return false;
@@ -344,35 +341,8 @@ bool pe_changes_head_in_exponent(pe_guess *guess, const pe_fault *fault PE_UNUSE
 /* rope_type proportional has frequencies for all of a head: a part of it counts without that type. */
 bool pe_changes_first_channels(pe_guess *guess, const pe_fault *fault)
 {
-    return !pe_changes_head_in_exponent(guess, fault) && pe_changes_rope_type(guess, fault) &&
+    return !pe_changes_head_in_exponent(guess, fault) && pe_changes_set(guess, fault) &&
            pe_changes_head_in_exponent(guess, fault);
-}
-
-bool pe_changes_ignore_partial(pe_guess *guess, const pe_fault *fault PE_UNUSED)
-{
-    if (pe_values_find(&guess->values, "rotary_dim") == NULL)
-        return false;
-    pe_values_set_int(&guess->values, "rotary_dim", pe_values_int(&guess->values, "head_dim"));
-    pe_values_set_real(&guess->values, "partial_rotary_factor", 1);
-    if (pe_values_find(&guess->values, "rotary_offset") != NULL)
-        pe_values_find(&guess->values, "rotary_offset")->present = false;
-    return true;
-}
-
-bool pe_changes_size(pe_guess *guess, const pe_fault *fault)
-{
-    const pe_shape *shape = &guess->claim->uploads[0].array.shape;
-    pe_value *value = value_of(guess, fault->param), *rotary = value_of(guess, "rotary_dim");
-    const size_t last = shape->ndim > 0 ? shape->dim[shape->ndim - 1] : 0;
-    const int64_t size = (int64_t)fault->value * (int64_t)last;
-    if (value == NULL || guess->claim->inputs.elements > 0 || size == value->integer ||
-        (double)size < value->param->min || (double)size > value->param->max)
-        return false;
-    if (rotary != NULL && rotary != value)
-        rotary->integer = size * rotary->integer / value->integer;
-    value->integer = size;
-    keep_rotary_share(guess, value);
-    return rotary == NULL || (rotary->integer >= 2 && rotary->integer % 2 == 0);
 }
 
 bool pe_changes_exchange(pe_guess *guess, const pe_fault *fault PE_UNUSED)
@@ -403,7 +373,7 @@ bool pe_changes_negate_waves(pe_guess *guess, const pe_fault *fault)
 
 bool pe_changes_negate(pe_guess *guess, const pe_fault *fault)
 {
-    if (strncmp(guess->claim->resource->name, fault->text, strlen(fault->text)) != 0)
+    if (!pe_faults_is_of(guess->claim->resource->name, fault->text))
         return false;
     guess->distortion.negated = !guess->distortion.negated;
     return true;

@@ -10,15 +10,14 @@
 
 /* ---- the rows ---- */
 
-#define KEEP_ANGLES                                                                                \
-    "make angles in float32 with autocast off; round cosines and sines only (no TF32 matmul)"
-
-#define KEEP_SCALED "keep timesteps in float32 until the angle has been made, and do not cut them"
-
 /* A parameter was another; or the mistake has a name of its own. */
-#define SET(CHANGE, PARAM, ...)                                                                    \
+#define SET(PARAM, ...)                                                                            \
     {                                                                                              \
-        .change = pe_changes_##CHANGE, .param = PARAM, __VA_ARGS__                                 \
+        .change = pe_changes_set, .param = PARAM, .op = __VA_ARGS__                                \
+    }
+#define NAMED(NAME, PARAM, ...)                                                                    \
+    {                                                                                              \
+        PE_NAME(NAME), .change = pe_changes_set, .param = PARAM, .op = __VA_ARGS__                 \
     }
 #define FAULT(NAME, ...)                                                                           \
     {                                                                                              \
@@ -34,6 +33,28 @@
                        .and_value = __VA_ARGS__                                                    \
     }
 
+/* As wide as the upload is. */
+#define SIZE(PARAM, WIDE, MORE)                                                                    \
+    SET(PARAM, "x == " WIDE " ? none : " WIDE, .more = MORE, .tables_only = true)
+
+/* Choices that nobody can ask for stand behind the others (learned_interpolate.c). Sides of a grid are
+ * of one sequence, or go down the columns, which a sign tells. */
+#define MODE(NAME, OF) NAMED(NAME, "mode", "x < 2 ? " OF " : none", .text = "learned/interpolate")
+#define BY_COLUMNS     "i == 0 ? -x : x[1]"
+#define IN_LINE        "i == 0 ? 1 : abs(x[0])*x[1]"
+
+/* The factor that, raised to d/(d - 2), is the claimed one raised to another power. */
+#define GROWTH "(max(seq_len, max_position_embeddings)/max_position_embeddings - 1)"
+#define BASE(NAME, POWER)                                                                          \
+    NAMED(NAME, "factor",                                                                          \
+          "method.dynamic ? ((1 + x*" GROWTH ")^(" POWER ") - 1)/" GROWTH " : x^(" POWER ")",      \
+          .text = "rope/scaled-base")
+
+#define SECTIONS(TIME, PLACE, MORE)                                                                \
+    NAMED(mrope_sections, "mrope_section", "rotary_dim/2*(i == 0 ? " TIME " : " PLACE ")",         \
+          .more = MORE)
+#define LAYOUT(NAME, OF) NAMED(NAME, "mrope_layout", OF, .more = "mrope_interleaved = none")
+
 #define PHASE     (PE_ROUNDED_FREQUENCIES | PE_ROUNDED_ANGLES)
 #define ALL_STEPS (PHASE | PE_ROUNDED_ELEMENTS)
 
@@ -41,118 +62,135 @@
  * first. A fault that reads values stands behind the rows that change these. */
 const pe_fault pe_faults[] = {
     /* bases and scales that are in use; others are fitted (fit.c) */
-    SET(number, "rope_theta", .value = 10000),
-    SET(number, "rope_theta", .value = 500000),
-    SET(number, "rope_theta", .value = 1000000),
-    SET(number, "base", .value = 10000),
-    SET(number, "scale", .value = 1),
-    SET(number, "scale", .value = 1000),
-    FAULT(scale, number, .param = "scale", .op = "x^2"),
-    SET(number, "freq_shift", .value = 0),
-    SET(number, "freq_shift", .value = 1),
-    SET(number, "alibi_bias_max", .value = 8),
-    SET(number, "max_freq", .value = 10),
-    SET(number, "max_freq", .value = 224),
-    SET(number, "rope_theta", .value = 1000, .text = "rope/decay"),
-    FAULT(offset, number, .param = "offset", .text = "sinusoidal/offset"),
-    FAULT(exponents_halved, number, .param = "base", .op = "sqrt(x)", .text = "sinusoidal/offset"),
-    FAULT(freq_shift, number, .param = "base", .remedy = "divide the exponents by d_model/2",
-          .op = "x^(floor(d_model/2)/(floor(d_model/2) - 1))", .text = "sinusoidal/offset"),
-    FAULT(scale_missing, number, .param = "beta", .text = "rope/attention-scale"),
+    SET("rope_theta", "10000"),
+    SET("rope_theta", "500000"),
+    SET("rope_theta", "1000000"),
+    SET("base", "10000"),
+    SET("scale", "1"),
+    SET("scale", "1000"),
+    NAMED(scale, "scale", "x^2"),
+    SET("freq_shift", "0"),
+    SET("freq_shift", "1"),
+    SET("alibi_bias_max", "8"),
+    SET("max_freq", "10"),
+    SET("max_freq", "224"),
+    SET("rope_theta", "1000", .text = "rope/decay"),
+    NAMED(exponents_halved_decay, "rope_theta", "sqrt(x)", .text = "rope/decay"),
+    NAMED(denominator_minus_two_decay, "rope_theta", "x^(rotary_dim/(rotary_dim - 2))",
+          .text = "rope/decay"),
+    NAMED(index_plus_one_decay, "offsets", "x*rope_theta^(-2/rotary_dim)", .text = "rope/decay"),
+    NAMED(decay_of_half, "rope_theta", "sqrt(x)",
+          .more = "head_dim = head_dim/2; rotary_dim = rotary_dim/2", .text = "rope/decay"),
+    NAMED(offset, "offset", "0", .text = "sinusoidal/offset"),
+    NAMED(exponents_halved, "base", "sqrt(x)", .text = "sinusoidal/offset"),
+    NAMED(freq_shift, "base", "x^(floor(d_model/2)/(floor(d_model/2) - 1))",
+          .text = "sinusoidal/offset"),
+    NAMED(scale_missing, "beta", "0", .text = "rope/attention-scale"),
     /* scaling */
-    FAULT(scaling_dropped, rope_type, .param = "rope_type", .text = "default"),
-    SET(rope_type, "rope_type", .text = "linear"),
-    SET(rope_type, "rope_type", .text = "ntk"),
-    SET(rope_type, "rope_type", .text = "yarn"),
-    SET(rope_type, "rope_type", .text = "llama3"),
-    SET(rope_type, "rope_type", .text = "longrope"),
-    SET(rope_type, "rope_type", .text = "ntk_alpha"),
-    SET(rope_type, "rope_type", .text = "ntk_fixed"),
-    SET(rope_type, "rope_type", .text = "ntk_mixed"),
-    SET(rope_type, "rope_type", .text = "ntk_by_parts"),
-    SET(rope_type, "rope_type", .text = "part_ntk"),
-    SET(rope_type, "method", .text = "ntk"),
-    SET(rope_type, "method", .text = "dynamic"),
-    SET(rope_type, "method", .text = "linear"),
-    FAULT(dynamic_factor_ignored, number, .param = "factor", .op = "rope_type.dynamic ? 1 : x"),
-    SET(number, "factor", .value = 1),
-    FAULT(yarn_interpolated, number, .param = "extrapolation_factor", .value = 0),
-    FAULT(two_pi_missing, both, .param = "beta_fast", .text = "beta_slow", .op = "x/(2*pi)"),
-    FAULT(two_pi_missing, both, .param = "low_freq_factor", .text = "high_freq_factor",
-          .op = "x/(2*pi)"),
-    FAULT(betas_swapped, both, .param = "beta_fast", .text = "beta_slow",
-          .op = "beta_fast + beta_slow - x"),
-    SET(truth, "truncate", .value = 0),
-    FAULT(original_fallback, number, .param = "original_max_position_embeddings",
-          .op = "max_position_embeddings"),
-    FAULT(original_scaled, number, .param = "original_max_position_embeddings",
-          .op = "round(x*factor)"),
+    NAMED(scaling_dropped, "rope_type", "default"),
+    SET("rope_type", "linear"),
+    SET("rope_type", "ntk"),
+    SET("rope_type", "yarn"),
+    SET("rope_type", "llama3"),
+    SET("rope_type", "longrope"),
+    SET("rope_type", "ntk_alpha"),
+    SET("rope_type", "ntk_fixed"),
+    SET("rope_type", "ntk_mixed"),
+    SET("rope_type", "ntk_by_parts"),
+    SET("rope_type", "part_ntk"),
+    BASE(base_scaled_inverse, "((head_dim - 2)/head_dim)^2"),
+    BASE(base_scaled_less_four, "(head_dim - 2)/(head_dim - 4)"),
+    BASE(base_scaled_less_one, "(head_dim - 2)/(head_dim - 1)"),
+    BASE(base_scaled_naive, "(head_dim - 2)/head_dim"),
+    SET("method", "ntk"),
+    SET("method", "dynamic"),
+    SET("method", "linear"),
+    NAMED(dynamic_factor_ignored, "factor", "rope_type.dynamic ? 1 : x"),
+    SET("factor", "1"),
+    NAMED(yarn_interpolated, "extrapolation_factor", "0"),
+    NAMED(two_pi_missing, "beta_fast", "x/(2*pi)", .more = "beta_slow = beta_slow/(2*pi)"),
+    NAMED(two_pi_missing, "low_freq_factor", "x/(2*pi)",
+          .more = "high_freq_factor = high_freq_factor/(2*pi)"),
+    NAMED(betas_swapped, "beta_fast", "beta_slow", .more = "beta_slow = x"),
+    SET("truncate", "1 - x"),
+    NAMED(original_fallback, "original_max_position_embeddings", "max_position_embeddings"),
+    NAMED(original_scaled, "original_max_position_embeddings", "round(x*factor)"),
     FAULT(short_factor, take_short, .param = "seq_len", .op = "original_max_position_embeddings",
           .value = 1),
     FAULT(short_factor, take_short, .param = "seq_len",
           .rule = "short_factor was taken where long_factor is claimed",
           .remedy = "pass the length of the sequence (seq_len), which chooses long_factor",
           .op = "original_max_position_embeddings"),
-    FAULT(seq_len_ignored, number, .param = "seq_len", .op = "max_position_embeddings"),
+    NAMED(seq_len_ignored, "seq_len", "max_position_embeddings"),
     /* dimensions */
-    FAULT(partial_ignored, ignore_partial),
-    SET(size, "rotary_dim", .value = 2),
-    SET(size, "rotary_dim", .value = 1),
-    SET(number, "rotary_dim", .op = "head_dim/2", .vectors_only = true),
-    SET(number, "rotary_dim", .op = "head_dim/4", .vectors_only = true),
-    SET(size, "head_dim", .value = 2),
-    SET(size, "head_dim", .value = 1),
-    SET(size, "d_model", .value = 1),
+    NAMED(partial_ignored, "rotary_dim", "head_dim",
+          .more = "partial_rotary_factor = 1; rotary_offset = none"),
+    SIZE("rotary_dim", "2*wide", NULL),
+    SIZE("rotary_dim", "wide", NULL),
+    SET("rotary_dim", "head_dim/2", .vectors_only = true),
+    SET("rotary_dim", "head_dim/4", .vectors_only = true),
+    SIZE("head_dim", "2*wide", "rotary_dim = rotary_dim*head_dim/x"),
+    SIZE("head_dim", "wide", "rotary_dim = rotary_dim*head_dim/x"),
+    SIZE("d_model", "wide", NULL),
     FAULT(head_in_exponent, head_in_exponent),
-    FAULT(first_channels, first_channels, .param = "rope_type", .text = "default"),
+    FAULT(first_channels, first_channels, .param = "rope_type", .op = "default"),
     /* their numbers may be those of rows before, which people mean */
-    SET(rope_type, "rope_type", .text = "dynamic", .if_alone = true),
-    SET(rope_type, "rope_type", .text = "proportional", .if_alone = true),
+    SET("rope_type", "dynamic", .if_alone = true),
+    SET("rope_type", "proportional", .if_alone = true),
+    /* axes, as models in use share pairs out among them */
+    LAYOUT(mrope_interleaved, "interleaved"),
+    LAYOUT(mrope_interleaved, "sections"),
+    NAMED(mrope_sections, "mrope_section", "x[i] + (i == 0) - (i == n - 1)"),
+    SECTIONS("1/4", "3/8", NULL),
+    SECTIONS("3/8", "5/16", NULL),
+    SECTIONS("1/2", "1/4", NULL),
+    SECTIONS("11/32", "21/64", NULL),
+    SECTIONS("1/4", "3/8", "mrope_layout = sections; mrope_interleaved = none"),
+    SECTIONS("3/8", "5/16", "mrope_layout = interleaved; mrope_interleaved = none"),
+    NAMED(axes_dims, "axes_dims", "x[n - 1 - i]"),
+    NAMED(axes_dims, "axes_dims", "x[(i + 1) % n]"),
+    NAMED(axes_dims, "axes_dims", "n != 3 ? none : i == 0 ? 16 : 56"),
+    NAMED(axes_dims, "axes_dims", "n != 3 ? none : i == 0 ? 44 : 42"),
     /* layouts */
-    SET(choice, "pairing", .text = "interleaved"),
-    SET(choice, "pairing", .text = "half"),
-    SET(choice, "layout", .text = "interleaved"),
-    SET(choice, "layout", .text = "sin_cos"),
-    SET(choice, "layout", .text = "cos_sin"),
-    SET(choice, "cache_layout", .text = "vllm"),
-    SET(choice, "cache_layout", .text = "meta"),
-    FAULT(cos_sin_exchanged, exchange, .rule = "cosines and sines were exchanged"),
+    SET("pairing", "interleaved"),
+    SET("pairing", "half"),
+    SET("layout", "interleaved"),
+    SET("layout", "sin_cos"),
+    SET("layout", "cos_sin"),
+    SET("cache_layout", "vllm"),
+    SET("cache_layout", "meta"),
+    FAULT(cos_sin_exchanged_always, exchange),
     FAULT(waves_negative, negate_waves),
     FAULT(cosine_negative, negate_waves, .value = 1),
-    SET(choice, "future", .text = "zero"),
-    SET(choice, "future", .text = "reshaped"),
+    SET("future", "zero"),
+    SET("future", "reshaped"),
     /* tables that are resized */
-    SET(choice, "mode", .text = "bilinear"),
-    SET(choice, "mode", .text = "bicubic"),
-    FAULT(align_corners, truth, .param = "align_corners"),
-    FAULT(mode, mode, .value = 3),
-    FAULT(mode, mode, .rule = "the mode was nearest-exact: each patch is a copy of one",
-          .value = 4),
-    FAULT(cropped, mode, .value = 5),
-    FAULT(cubic_kernel, mode, .value = 6),
-    FAULT(half_pixel, mode, .value = 7, .and_value = 1),
-    FAULT(scale_factor, mode, .value = 9, .and_value = 1),
-    FAULT(target_grid, grid, .param = "target_grid"),
-    FAULT(source_grid, grid, .param = "source_grid"),
-    FAULT(patch_order, grid, .param = "target_grid", .value = PE_CHANGES_BY_COLUMNS),
-    FAULT(patch_order, grid, .param = "source_grid",
-          .rule = "patches of the table were read down the columns: the source grid was transposed",
-          .value = PE_CHANGES_BY_COLUMNS),
-    FAULT(resized_as_sequence, sequence),
-    FAULT(resized_as_sequence, sequence,
-          .rule = "patches were resized as one sequence, not as rows and columns: linear, 1-d "
-                  "interpolation",
-          .text = "bilinear"),
+    SET("mode", "bilinear"),
+    SET("mode", "bicubic"),
+    NAMED(align_corners, "align_corners", "1 - x"),
+    MODE(mode, "3"),
+    MODE(mode_nearest, "4"),
+    MODE(cropped, "5"),
+    MODE(cubic_kernel, "6"),
+    MODE(half_pixel, "7 + x"),
+    MODE(scale_factor, "9 + x"),
+    NAMED(target_grid, "target_grid", "x[1 - i]"),
+    NAMED(source_grid, "source_grid", "x[1 - i]"),
+    NAMED(patch_order, "target_grid", BY_COLUMNS),
+    NAMED(patch_order_source, "source_grid", BY_COLUMNS),
+    NAMED(resized_as_sequence, "source_grid", IN_LINE, .more = "target_grid = " IN_LINE),
+    NAMED(resized_as_sequence_linear, "source_grid", IN_LINE,
+          .more = "target_grid = " IN_LINE "; mode = bilinear"),
     /* ALiBi */
     FAULT(alibi_sign, negate, .text = "alibi/"),
-    FAULT(alibi_variant, choice, .param = "variant", .text = "press"),
-    FAULT(alibi_variant, choice, .param = "variant", .text = "formula"),
-    FAULT(attention_variant, variant, .param = "variant", .text = "qwen"),
-    FAULT(attention_variant, variant, .param = "variant", .text = "inkling"),
-    FAULT(attention_variant, variant, .param = "variant", .text = "llama4"),
-    FAULT(alibi_form, choice, .param = "form", .text = "symmetric"),
-    FAULT(alibi_form, choice, .param = "form", .text = "causal"),
-    FAULT(alibi_form, choice, .param = "form", .text = "key"),
+    NAMED(alibi_variant, "variant", "press"),
+    NAMED(alibi_variant, "variant", "formula"),
+    NAMED(attention_variant, "variant", "qwen"),
+    NAMED(attention_variant, "variant", "inkling"),
+    NAMED(attention_variant, "variant", "llama4"),
+    NAMED(alibi_form, "form", "symmetric"),
+    NAMED(alibi_form, "form", "causal"),
+    NAMED(alibi_form, "form", "key"),
     /* the attention factor */
     FAULT(attention_factor_missing, turn, .op = "1", .value = 1),
     FAULT(attention_factor_squared, turn,
@@ -161,54 +199,43 @@ const pe_fault pe_faults[] = {
           .op = "x^2", .value = 1),
     /* positions */
     FAULT(position_plus_one, move_positions, .value = 1, .and_value = 1),
-    FAULT(position_minus_one, move_positions, .remedy = "do not take 1 off the positions",
-          .value = 1, .and_value = -1),
-    FAULT(inverse, move_positions, .remedy = "turn the other way: check the sign of the sine",
-          .value = -1),
+    FAULT(position_minus_one, move_positions, .value = 1, .and_value = -1),
+    FAULT(inverse_turn, move_positions, .value = -1),
     FAULT(undone, turn, .op = "1/x", .value = -1, .vectors_only = true),
     FAULT(rotated_twice, turn, .op = "x^2", .value = 2, .vectors_only = true),
-    SET(number, "factor", .op = "rope_type.linear ? x/2 : x", .vectors_only = true),
-    FAULT(rotary_offset, number, .param = "rotary_offset", .value = 0, .vectors_only = true),
+    SET("factor", "rope_type.linear ? x/2 : x", .vectors_only = true),
+    NAMED(rotary_offset, "rotary_offset", "0", .vectors_only = true),
     FAULT(not_rotated, turn, .op = "1", .value = 0, .vectors_only = true),
     FAULT(float32_positions, round_positions, .op = "float32(x)"),
     FAULT(float16_positions, round_positions, .op = "float16(x)"),
     FAULT(bfloat16_positions, round_positions, .op = "bfloat16(x)"),
-    FAULT(position_overflow, round_positions, .op = "x < 0 ? x : (x + 2^15) % 2^16 - 2^15",
-          .rule = "positions were kept in an integer of 16 bits, which overflowed"),
-    FAULT(position_overflow, round_positions, .op = "x < 0 ? x : (x + 2^31) % 2^32 - 2^31",
-          .rule = "positions were kept in an integer of 32 bits, which overflowed"),
-    FAULT(position_overflow, round_positions, .op = "x < 0 ? x : x % 2^32",
-          .rule = "positions were kept in an unsigned integer of 32 bits, which overflowed"),
+    FAULT(position_overflow_int16, round_positions, .op = "x < 0 ? x : (x + 2^15) % 2^16 - 2^15"),
+    FAULT(position_overflow_int32, round_positions, .op = "x < 0 ? x : (x + 2^31) % 2^32 - 2^31"),
+    FAULT(position_overflow_uint32, round_positions, .op = "x < 0 ? x : x % 2^32"),
     /* behind the scale */
-    FAULT(positions_truncated, round_positions, .op = "trunc(x)",
-          .rule = "positions times scale were cut to integers: fractions were lost",
-          .remedy = KEEP_SCALED, .and_value = 1),
-    FAULT(positions_rounded, round_positions, .op = "rint(x)",
-          .rule = "positions times scale were rounded to integers: fractions were lost",
-          .remedy = KEEP_SCALED, .and_value = 1),
+    FAULT(positions_truncated_scaled, round_positions, .op = "trunc(x)", .and_value = 1),
+    FAULT(positions_rounded_scaled, round_positions, .op = "rint(x)", .and_value = 1),
     FAULT(positions_bfloat16, round_positions, .op = "bfloat16(x)", .and_value = 1),
     FAULT(positions_float16, round_positions, .op = "float16(x)", .and_value = 1),
     /* arithmetic */
-    FAULT(float32_arithmetic, choice, .param = "numerics", .text = "float32"),
+    NAMED(float32_arithmetic, "numerics", "float32"),
     FAULT(float32_inv_freq, float32_frequencies),
     STORED(bfloat16_elements, BFLOAT16),
     STORED(float16_elements, FLOAT16),
     STORED(tf32_elements, TF32),
     STORED(float8_elements, E4M3),
-    STORED(float8_elements, E5M2, .rule = "elements were rounded to float8 (e5m2)"),
+    STORED(float8_elements_e5m2, E5M2),
     STORED(quantised, INT8),
-    STORED(quantised, INT4, .rule = "elements were quantised to int4: multiples of 1/7"),
-    STORED(quantised, SCALED_E4M3,
-           .rule = "elements were quantised to float8 (e4m3) with a scale: 448 stands for 1"),
-    STORED(quantised, FNUZ_E4M3,
-           .rule = "elements were quantised to float8 (e4m3) with a scale: 240 stands for 1"),
+    STORED(quantised_int4, INT4),
+    STORED(quantised_float8, SCALED_E4M3),
+    STORED(quantised_fnuz, FNUZ_E4M3),
     STORED(bfloat16_truncated, BFLOAT16, .and_value = 1),
     STORED(float16_truncated, FLOAT16, .and_value = 1),
     ROUNDED(bfloat16_inv_freq, BFLOAT16, PE_ROUNDED_FREQUENCIES),
     ROUNDED(float16_inv_freq, FLOAT16, PE_ROUNDED_FREQUENCIES),
     ROUNDED(tf32_inv_freq, TF32, PE_ROUNDED_FREQUENCIES),
-    ROUNDED(bfloat16_angles, BFLOAT16, PE_ROUNDED_ANGLES, .remedy = KEEP_ANGLES, .mostly = true),
-    ROUNDED(float16_angles, FLOAT16, PE_ROUNDED_ANGLES, .remedy = KEEP_ANGLES, .mostly = true),
+    ROUNDED(bfloat16_angles, BFLOAT16, PE_ROUNDED_ANGLES, .mostly = true),
+    ROUNDED(float16_angles, FLOAT16, PE_ROUNDED_ANGLES, .mostly = true),
     ROUNDED(tf32_angles, TF32, PE_ROUNDED_ANGLES, .mostly = true),
     ROUNDED(bfloat16_waves, BFLOAT16, PE_ROUNDED_WAVES, .vectors_only = true, .mostly = true),
     ROUNDED(float16_waves, FLOAT16, PE_ROUNDED_WAVES, .vectors_only = true, .mostly = true),
@@ -232,6 +259,17 @@ const pe_fault *pe_faults_find(const pe_fault_name *name)
 
 /* ---- what kind one is ---- */
 
+bool pe_faults_is_of(const char *name, const char *names)
+{
+    for (const char *at = names; at != NULL && *at != '\0'; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        if (strncmp(at, name, n) == 0 && (at[n - 1] == '/' || name[n] == '\0'))
+            return true;
+        at += n;
+    }
+    return names == NULL;
+}
+
 bool pe_faults_hold_mostly(const pe_guess *guess)
 {
     return guess->n_faults > 0 && guess->faults[guess->n_faults - 1]->mostly;
@@ -239,11 +277,8 @@ bool pe_faults_hold_mostly(const pe_guess *guess)
 
 bool pe_faults_is_layout(const pe_fault *fault)
 {
-    static const char *const names[] = {"pairing", "layout", "cache_layout"};
-    for (size_t n = 0; n < PE_LEN(names); n++)
-        if (fault->param != NULL && strcmp(names[n], fault->param) == 0)
-            return true;
-    return pe_faults_is_of_waves(fault);
+    return (fault->param != NULL && pe_faults_is_of(fault->param, "pairing layout cache_layout")) ||
+           pe_faults_is_of_waves(fault);
 }
 
 bool pe_faults_is_of_waves(const pe_fault *fault)
@@ -303,28 +338,22 @@ bool pe_value_faults_ignored(const pe_guess *guess, size_t i, pe_fault *out)
 
 bool pe_value_faults_nth(const pe_guess *guess, size_t i, size_t k, pe_fault *out)
 {
-    /* of the claim, not of the table; indices that run the other way have a name of their own */
-    static const char *const kept[] = {"dtype", "numerics", "distance"};
     const pe_value *value = &guess->values.value[i];
     const pe_param *row = value->param;
-    *out = (pe_fault){.param = row->name};
-    for (size_t n = 0; n < PE_LEN(kept); n++)
-        if (strcmp(kept[n], row->name) == 0)
-            return false;
-    if (!value->present)
+    *out = (pe_fault){.param = row->name, .change = pe_changes_set};
+    /* of the claim, not of the table; indices that run the other way have a name of their own */
+    if (!value->present || pe_faults_is_of(row->name, "dtype numerics distance"))
         return false;
     if (row->kind == PE_KIND_CHOICE) {
-        out->change = strcmp(row->name, "convention") == 0 ? pe_changes_variant : pe_changes_choice;
-        out->text = row->choices[k];
-        return out->text != NULL;
+        out->op = row->choices[k];
+        return out->op != NULL;
     }
     if (row->kind == PE_KIND_BOOL) {
-        out->change = pe_changes_truth;
+        out->op = "1 - x";
         return k == 0;
     }
     if (row->kind == PE_KIND_POSITIONS && k < 2) {
-        out->change = pe_changes_shift;
-        out->value = k == 0 ? 1 : -1;
+        out->op = k == 0 ? "x + 1" : "x - 1";
         return strcmp(row->name, "positions") != 0; /* which a guess moves otherwise */
     }
     if (k == IGNORED && can_be_ignored(row)) {
@@ -339,7 +368,6 @@ bool pe_value_faults_nth(const pe_guess *guess, size_t i, size_t k, pe_fault *ou
     if (k >= LIKELY && indices && row->kind == PE_KIND_REAL)
         return false;
     out->fitted = k >= LIKELY && !indices;
-    out->change = pe_changes_number;
     out->op = row->kind == PE_KIND_REAL && (k == NEXT_POWER || k == LAST_POWER) ? "x" : changes[k];
     return true;
 }
@@ -382,8 +410,7 @@ static void add_remedy(const pe_fault *fault, const pe_guess *before, pe_guess *
     pe_buffer_format(&guess->remedy, was->present ? "set %s to " : "leave %s out", fault->param);
     if (was->present)
         pe_value_print(was, &guess->remedy);
-    const bool base =
-        strcmp(fault->param, "rope_theta") == 0 || strcmp(fault->param, "factor") == 0;
+    const bool base = pe_faults_is_of(fault->param, "rope_theta factor");
     if (base && pe_geometry_has_rope_type(&before->values, "dynamic"))
         pe_buffer_str(&guess->remedy, "; dynamic scaling raises the base with the length: check "
                                       "seq_len and max_position_embeddings");
@@ -421,7 +448,8 @@ bool pe_faults_apply(const pe_fault *fault, pe_guess *guess)
 {
     pe_problem why;
     pe_guess before;
-    if (has_named(guess, fault) || (fault->vectors_only && guess->claim->inputs.elements == 0) ||
+    if (has_named(guess, fault) ||
+        (guess->claim->inputs.elements > 0 ? fault->tables_only : fault->vectors_only) ||
         pe_guess_copy(guess, &before, &why) != PE_OK)
         return false;
     const bool changed = guess->n_faults < PE_FAULTS_MAX && fault->change(guess, fault) &&

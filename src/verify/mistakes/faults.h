@@ -17,6 +17,9 @@ bool pe_faults_apply(const pe_fault *fault, pe_guess *guess) PE_MUST_CHECK;
 /** The first row of that name; NULL: there is none. */
 const pe_fault *pe_faults_find(const pe_fault_name *name);
 
+/** Is a name one of those, with blanks between? One that ends with / is of all that begin so. NULL: any. */
+bool pe_faults_is_of(const char *name, const char *names);
+
 /** Does it put the pairs elsewhere, or exchange what they hold? */
 bool pe_faults_is_layout(const pe_fault *fault);
 /** Does it exchange or negate the waves of every pair? */
@@ -43,28 +46,14 @@ bool pe_value_faults_ignored(const pe_guess *guess, size_t i, pe_fault *out) PE_
 
 /* ---- what faults do to the values and positions of a guess ---- */
 
-/** The row `param` takes `value`, or what `op` says, of the resource `text`; the choice `text`; the other
- * truth. It has to be present. */
-pe_change pe_changes_number, pe_changes_choice, pe_changes_truth;
-/** The same of a variant or a convention that has defaults of its own. */
-pe_change pe_changes_variant;
+/** The row `param`, which has to be present, becomes what `op` says: of x, which it was, of the other
+ * values, and of `wide`, the upload's last axis; or the choice of that name (what a type of scaling misses
+ * is filled in, what it does not read is left out); without `op` the number `value`. Of lists op says it of
+ * each item x[i]. Then those of `more` follow. text: of this resource alone; or NULL. */
+pe_change pe_changes_set;
 /** The row `param` is at its default, or absent where it may be; what follows from it is derived.
  */
 pe_change pe_changes_ignored;
-/** The rows `param` and `text`, both numbers, become what `op` says of each. */
-pe_change pe_changes_both;
-/** One more position, or one less. */
-pe_change pe_changes_shift;
-
-/** A grid: value is one of these. */
-enum { PE_CHANGES_EXCHANGED, PE_CHANGES_BY_COLUMNS };
-pe_change pe_changes_grid;
-/** Both grids are one sequence, in the mode `text`, unless that is NULL; the mode is choice `value`, or
- * with and_value one on where it was choice 1. */
-pe_change pe_changes_sequence, pe_changes_mode;
-
-/** rope_type becomes `text`. What it misses is filled in, what it does not read is left out. */
-pe_change pe_changes_rope_type;
 /** A sequence that is not longer than the original length has longrope's short factors: a copy;
  * and the attention factor `value`, unless that is 0. */
 pe_change pe_changes_take_short;
@@ -75,11 +64,8 @@ pe_change pe_changes_turn;
  * rounded to (and_value is 1: after they were multiplied by the scale). */
 pe_change pe_changes_move_positions, pe_changes_round_positions;
 
-/** Exponents are 2i/head_dim; all channels are rotated. */
-pe_change pe_changes_head_in_exponent, pe_changes_first_channels, pe_changes_ignore_partial;
-/** param was as the upload's last axis has it: `value` numbers for each of its columns. Of head_dim
- * rotary_dim keeps its share. */
-pe_change pe_changes_size;
+/** Exponents are 2i/head_dim. */
+pe_change pe_changes_head_in_exponent, pe_changes_first_channels;
 /** Cosines stand where sines belong; all numbers of resources named `text`... are negative. */
 pe_change pe_changes_exchange, pe_changes_negate, pe_changes_negate_waves;
 

@@ -139,24 +139,21 @@ pe_status pe_lookup_make(const pe_guess *claim, size_t elements, pe_lookup *out,
     out->first = out->sorted + out->rows;
     out->claimed = out->weights + table->elements;
     out->got = out->claimed + out->pairs;
-    const size_t bytes = pe_dtype_bytes(table->dtype);
     for (size_t e = 0; e < table->elements; e++)
-        out->weights[e] = pe_dtype_load(table->dtype, (const char *)table->data + e * bytes);
+        out->weights[e] = pe_upload_number(table, e);
     return sort_rows(out) ? PE_OK : pe_fail_memory(why);
 }
 
-pe_status pe_lookup_change(pe_lookup *l, const pe_lookup_edit *edit, pe_problem *why)
+pe_status pe_lookup_transpose(pe_lookup *l, pe_problem *why)
 {
-    double *changed = malloc(l->rows * l->heads * sizeof *changed);
-    if (changed == NULL)
+    const size_t n = l->rows * l->heads;
+    double *was = malloc(n * sizeof *was);
+    if (was == NULL)
         return pe_fail_memory(why);
-    for (size_t e = 0; e < l->rows * l->heads; e++)
-        changed[e] =
-            edit->times * l->weights[edit->reshaped   ? e % l->heads * l->rows + e / l->heads
-                                     : edit->reversed ? e + l->heads - 1 - 2 * (e % l->heads)
-                                                      : e];
-    memcpy(l->weights, changed, l->rows * l->heads * sizeof *changed);
-    free(changed);
+    memcpy(was, l->weights, n * sizeof *was);
+    for (size_t e = 0; e < n; e++)
+        l->weights[e] = was[e % l->heads * l->rows + e / l->heads];
+    free(was);
     return sort_rows(l) ? PE_OK : pe_fail_memory(why);
 }
 

@@ -24,16 +24,8 @@ pe_status pe_lookup_make(const pe_guess *claim, size_t elements, pe_lookup *out,
                          pe_problem *why) PE_MUST_CHECK;
 void pe_lookup_free(pe_lookup *lookup);
 
-/** What becomes of weights: they are multiplied, their heads are reversed, or [heads, rows] was read as
- * [rows, heads]. */
-typedef struct pe_lookup_edit {
-    double times;
-    bool reversed, reshaped;
-} pe_lookup_edit;
-
-/** Errors  OVERLOADED (memory). */
-pe_status pe_lookup_change(pe_lookup *lookup, const pe_lookup_edit *edit,
-                           pe_problem *why) PE_MUST_CHECK;
+/** [heads, rows] was read as [rows, heads].   Errors  OVERLOADED (memory). */
+pe_status pe_lookup_transpose(pe_lookup *lookup, pe_problem *why) PE_MUST_CHECK;
 
 /** The first of the nearest rows for numbers[head * step], which may be rounded so; NAN: there is
  * none. */

@@ -57,28 +57,17 @@ static pe_status make_claimed(pe_search *s, pe_guess *guess, double **out, pe_pr
     return status;
 }
 
-/* ---- reading ---- */
-
-static void read_upload(const pe_numbers *plain)
-{
-    if (strcmp(pe_numbers_resource(plain), "learned") == 0)
-        pe_plain_rows_find(plain);
-    pe_lookup_read(plain, read_upload);
-    pe_slips_find(plain);
-    pe_lookup_read_changed(plain, read_upload);
-}
-
 /* Elements of rounded slopes may have few bits, too. */
 static bool are_asked(const pe_search *s)
 {
     const pe_report *report = s->report;
     size_t rounded = 0;
-    for (size_t f = 0; f < report->n_findings; f++)
-        for (size_t g = 0; g < pe_faults_n; g++)
-            rounded +=
-                strcmp(report->findings[f].faults[0], pe_guess_fault_name(&pe_faults[g])) == 0 &&
-                pe_faults_is_narrow_type(&pe_faults[g]);
-    return report->n_findings == 0 || (rounded >= report->n_findings &&
+    while (rounded < report->n_findings &&
+           pe_faults_is_of(report->findings[rounded].faults[0],
+                           "bfloat16_elements float16_elements tf32_elements float8_elements "
+                           "quantised bfloat16_truncated float16_truncated"))
+        rounded++;
+    return report->n_findings == 0 || (rounded == report->n_findings &&
                                        strcmp(s->view->claim->resource->encoding, "alibi") == 0);
 }
 
@@ -88,7 +77,77 @@ static double step_of(const pe_upload_view *view)
     return dtype == PE_INT32 ? 0 : pe_narrow_type_ulp(pe_narrow_type_of_dtype(dtype), 0);
 }
 
-void pe_explain_with(pe_search *s, pe_guess *guess, pe_numbers_use *next)
+/* ---- learned biases, whose rows tell by which index each was looked up ---- */
+
+/* False: some pair has no row. */
+static bool read_indices(const pe_numbers *plain, const pe_lookup *l, const double *numbers,
+                         double *out)
+{
+    size_t p = 0;
+    for (; p < l->pairs && (p == 0 || !isnan(out[p - 1])); p++)
+        out[p] = pe_lookup_find(l, numbers + p, l->pairs, plain->roundoff);
+    pe_numbers_spend(plain, p * (l->heads + 8));
+    return !isnan(out[p - 1]);
+}
+
+static pe_numbers indices_of(const pe_numbers *plain, const pe_lookup *l)
+{
+    pe_numbers indices = *plain;
+    indices.got = l->got;
+    indices.claimed = l->claimed;
+    indices.elements = l->pairs;
+    indices.roundoff = 0;
+    indices.lookup = l;
+    return indices;
+}
+
+static double at_claimed(const void *context PE_UNUSED, size_t pair PE_UNUSED, double claimed,
+                         double *error PE_UNUSED)
+{
+    return claimed;
+}
+
+/* Of biases: their indices, which causes of indices read as an upload of their own; they may be those of
+ * weights [heads, rows] that were read as [rows, heads]. */
+static void read_looked_up(const pe_numbers *plain, bool transposed, pe_slips_how how)
+{
+    static const pe_fault fault = {.name = PE_NAME(weights_transposed)};
+    static const pe_numbers_cause cause = {.fault = &fault};
+    pe_lookup l = {0};
+    pe_search *s = plain->search;
+    if (pe_attempts_did(s, pe_lookup_make(plain->claim, plain->elements, &l, s->why)) &&
+        read_indices(plain, &l, plain->claimed, l.claimed) &&
+        (!transposed || pe_attempts_did(s, pe_lookup_transpose(&l, s->why))) &&
+        read_indices(plain, &l, plain->got, l.got)) {
+        pe_numbers indices = indices_of(plain, &l);
+        if (transposed && memcmp(l.got, l.claimed, l.pairs * sizeof *l.got) == 0)
+            pe_numbers_try(&indices, &cause, &(pe_numbers_law){.at = at_claimed});
+        indices.before = transposed ? &cause : NULL;
+        pe_slips_find(&indices, how);
+    }
+    pe_lookup_free(&l);
+}
+
+/* ---- reading ---- */
+
+static void read_upload(const pe_numbers *plain, pe_slips_how how)
+{
+    const bool looked_up = pe_lookup_is(plain->view->claim->resource);
+    if (plain->frequency != NULL) {
+        pe_angles_read(plain, how);
+        return;
+    }
+    if (how == PE_SLIPS_ONE && strcmp(pe_numbers_resource(plain), "learned") == 0)
+        pe_plain_rows_find(plain);
+    if (looked_up)
+        read_looked_up(plain, false, how);
+    pe_slips_find(plain, how);
+    if (looked_up && how == PE_SLIPS_ONE && pe_numbers_goes_on(plain) &&
+        !pe_attempts_found(plain->search))
+        read_looked_up(plain, true, how);
+}
+
+static void explain(pe_search *s, pe_guess *guess, pe_slips_how how)
 {
     double *claimed;
     const pe_upload_view *view = s->view;
@@ -106,163 +165,40 @@ void pe_explain_with(pe_search *s, pe_guess *guess, pe_numbers_use *next)
         .frequency = view->layout != NULL && claimed != NULL ? claimed + view->elements : NULL,
         .asked = are_asked(s)};
     if (made && claimed != NULL && !pe_attempts_given_up(s))
-        next(&plain);
+        read_upload(&plain, how);
     free(claimed);
 }
 
-static void try_readers(pe_search *s, pe_guess *guess)
+void pe_explain_one(pe_search *s, pe_guess *guess)
 {
-    pe_explain_with(s, guess, read_upload);
+    explain(s, guess, PE_SLIPS_ONE);
 }
 
-/* What is read behind a fault takes the place of what was read before, where it explains
- * something. */
-void pe_explain_behind(pe_search *s, pe_guess *guess)
+void pe_explain_two(pe_search *s, pe_guess *guess)
 {
-    pe_facts before = s->report->facts;
-    s->report->facts = (pe_facts){0};
-    try_readers(s, guess);
-    const bool found = pe_attempts_found(s);
-    pe_facts *worse = found ? &before : &s->report->facts;
-    pe_buffer_free(&worse->text);
-    pe_buffer_free(&worse->json);
-    s->report->facts = found ? s->report->facts : before;
+    explain(s, guess, PE_SLIPS_TWO);
+}
+
+void pe_explain_fitted(pe_search *s, pe_guess *guess)
+{
+    explain(s, guess, PE_SLIPS_FITTED);
 }
 
 /* Elements may have been rounded, too. */
 void pe_explain_try(pe_search *s, pe_guess *guess)
 {
-    try_readers(s, guess);
+    pe_explain_one(s, guess);
     for (size_t f = 0; f < pe_faults_n && pe_attempts_go_on(s); f++)
         if (pe_faults_is_narrow_type(&pe_faults[f]))
-            pe_attempts_with_fault(s, guess, &pe_faults[f], pe_explain_behind);
-}
-
-/* Rows, and the same of indices that were looked up. */
-static void read_two(const pe_numbers *plain)
-{
-    pe_slips_find_two(plain);
-    pe_lookup_read(plain, pe_slips_find_two);
-}
-
-static void read_fitted(const pe_numbers *plain)
-{
-    pe_slips_find_fitted(plain);
-    pe_lookup_read(plain, pe_slips_find_fitted);
-}
-
-void pe_explain_two(pe_search *s, pe_guess *guess)
-{
-    pe_explain_with(s, guess, read_two);
-}
-
-void pe_explain_fitted(pe_search *s, pe_guess *guess)
-{
-    pe_explain_with(s, guess, read_fitted);
+            pe_attempts_with_fault(s, guess, &pe_faults[f], pe_explain_one);
 }
 
 void pe_explain_values(pe_search *s, pe_guess *guess)
 {
-    pe_attempts_each_value(s, guess, pe_explain_behind);
+    pe_attempts_each_value(s, guess, pe_explain_one);
 }
 
 void pe_explain_numbers(pe_search *s, pe_guess *guess)
 {
-    pe_fit_each(s, guess, pe_explain_behind);
-}
-
-/* ==== learned biases, whose rows tell by which index each was looked up ==== */
-
-/* False: some pair has no row. */
-static bool read_indices(const pe_numbers *plain, const pe_lookup *l, const double *numbers,
-                         double *out)
-{
-    size_t p = 0;
-    for (; p < l->pairs && (p == 0 || !isnan(out[p - 1])); p++)
-        out[p] = pe_lookup_find(l, numbers + p, l->pairs, plain->roundoff);
-    pe_numbers_spend(plain, p * (l->heads + 8));
-    return !isnan(out[p - 1]);
-}
-
-static void read_with(const pe_numbers *plain, const pe_lookup *l, const pe_numbers_cause *before,
-                      pe_numbers_use *next)
-{
-    pe_numbers indices = *plain;
-    indices.got = l->got;
-    indices.claimed = l->claimed;
-    indices.elements = l->pairs;
-    indices.roundoff = 0;
-    indices.lookup = l;
-    indices.before = before;
-    next(&indices);
-}
-
-/* The table of the claim. False: it was not made. */
-static bool make_lookup(const pe_numbers *plain, pe_lookup *out)
-{
-    pe_search *s = plain->search;
-    return pe_attempts_did(s, pe_lookup_make(plain->claim, plain->elements, out, s->why));
-}
-
-void pe_lookup_read(const pe_numbers *plain, pe_numbers_use *next)
-{
-    pe_lookup lookup = {0};
-    if (plain->lookup != NULL || !pe_lookup_is(plain->view->claim->resource))
-        return;
-    if (make_lookup(plain, &lookup) &&
-        read_indices(plain, &lookup, plain->claimed, lookup.claimed) &&
-        read_indices(plain, &lookup, plain->got, lookup.got))
-        read_with(plain, &lookup, NULL, next);
-    pe_lookup_free(&lookup);
-}
-
-/* ---- tables that are changed ---- */
-
-static const struct change {
-    pe_fault fault;
-    pe_lookup_edit edit;
-    bool alone; /* no other reader names it where indices are as claimed */
-} changes[] = {
-    {{.name = PE_NAME(weights_transposed)}, {.times = 1, .reshaped = true}, true},
-    {{.name = PE_NAME(head_order)}, {.times = 1, .reversed = true}, false},
-    {{.name = PE_NAME(doubled)}, {.times = 2}, false},
-    {{.name = PE_NAME(sign_reversed)}, {.times = -1}, false},
-};
-
-static double at_claimed(const void *context PE_UNUSED, size_t pair PE_UNUSED, double claimed,
-                         double *error PE_UNUSED)
-{
-    return claimed;
-}
-
-/* The table itself is what is wrong. */
-static void try_alone(const pe_numbers *indices)
-{
-    pe_numbers alone = *indices;
-    alone.before = NULL;
-    pe_numbers_try(&alone, indices->before, &(pe_numbers_law){.at = at_claimed});
-}
-
-static void try_change(const pe_numbers *plain, const struct change *by, pe_numbers_use *next)
-{
-    pe_lookup l = {0};
-    pe_search *s = plain->search;
-    const pe_numbers_cause cause = {.fault = &by->fault};
-    if (make_lookup(plain, &l) && read_indices(plain, &l, plain->claimed, l.claimed) &&
-        pe_attempts_did(s, pe_lookup_change(&l, &by->edit, s->why)) &&
-        read_indices(plain, &l, plain->got, l.got)) {
-        const bool same = memcmp(l.got, l.claimed, l.pairs * sizeof *l.got) == 0;
-        if (!same || by->alone)
-            read_with(plain, &l, &cause, same ? try_alone : next);
-    }
-    pe_lookup_free(&l);
-}
-
-void pe_lookup_read_changed(const pe_numbers *plain, pe_numbers_use *next)
-{
-    if (plain->lookup != NULL || !pe_lookup_is(plain->view->claim->resource))
-        return;
-    for (size_t c = 0; c < PE_LEN(changes); c++)
-        if (pe_numbers_goes_on(plain) && !pe_attempts_found(plain->search))
-            try_change(plain, &changes[c], next);
+    pe_fit_each(s, guess, pe_explain_one);
 }

@@ -373,8 +373,7 @@ static const pe_slip rows[] = {
     /* indices */
     PE_SLIP(distance_sign, INDEX, .op = "-x"),
     PE_SLIP(distance_absolute, INDEX, .op = "-abs(x)"),
-    PE_SLIP(distance_absolute, INDEX, .op = "abs(x)",
-            .fault.rule = ABSOLUTE "before the query count as those after it"),
+    PE_SLIP(distance_absolute_after, INDEX, .op = "abs(x)"),
     PE_SLIP(distance_shift, INDEX, .op = "x + a", OFFSET, .fault.value = 1),
     PE_SLIP(distance_shift, INDEX, .op = "x + a", OFFSET, .fault.value = -1),
     PE_SLIP(distance_clipped, INDEX, .a = "max(1, most(" CHANGES " ? (x > 0 ? x : 1 - x) : none))",

@@ -233,18 +233,12 @@ static bool solve_first_last(pe_sequence *p)
 
 static const pe_slip rows[] = {
     PE_SLIP(axes_transposed, &pe_slip_axes, .solve = solve_two, .make = axes_exchanged),
-    PE_SLIP(axes_transposed, &pe_slip_axes, .solve = solve_first_last, .make = first_axis_last,
-            .fault.rule = "the tensor is transposed: axis 0 stands last in memory, which was "
-                          "reshaped, not permuted",
-            .fault.remedy = "permute the axes, and do not reshape (view) the memory"),
+    PE_SLIP(axes_transposed_first, &pe_slip_axes, .solve = solve_first_last,
+            .make = first_axis_last),
     PE_SLIP(axis_reversed, PLACES, .op = "n - 1 - i"),
     PE_SLIP(axis_rolled, PLACES, .op = "(i - 1) % n"),
-    PE_SLIP(axis_rolled, PLACES, .op = "(i + 1) % n",
-            .fault.rule = "axis {a} is rolled: each place holds what belongs to the one behind it"),
-    PE_SLIP(halves_exchanged, PLACES, .where = "n % 2 == 0 && n > 2", .op = "(i + n/2) % n",
-            .fault.rule =
-                "the halves of axis {a} are exchanged: it is rolled by half of its places",
-            .fault.remedy = ORDER),
+    PE_SLIP(axis_rolled_back, PLACES, .op = "(i + 1) % n"),
+    PE_SLIP(halves_exchanged_axis, PLACES, .where = "n % 2 == 0 && n > 2", .op = "(i + n/2) % n"),
     PE_SLIP(extra_last, &pe_slip_places,
             .where = "axis == 0 && extra_tokens > 0 && extra_tokens < n",
             .op = "(i + extra_tokens) % n"),
@@ -261,14 +255,9 @@ static const pe_slip rows[] = {
             .op = "floor(4*i/n) == 1 ? i + n/4 : floor(4*i/n) == 2 ? i - n/4 : i"),
     PE_SLIP(waves_interleaved, COLUMNS, EVEN, .op = IN_TURN),
     PE_SLIP(waves_in_halves, COLUMNS, EVEN, .op = "i < n/2 ? 2*i : 2*(i - n/2) + 1"),
-    PE_SLIP(cos_sin_exchanged, COLUMNS, EVEN, .op = "(i + n/2) % n",
-            .fault.rule = "cosines and sines were exchanged: cosines come first in the layout",
-            .fault.remedy = "put the sines first"),
+    PE_SLIP(cos_sin_exchanged_layout, COLUMNS, EVEN, .op = "(i + n/2) % n"),
     PE_SLIP(axes_interleaved, PAIRS, EVEN, .op = IN_TURN),
-    PE_SLIP(
-        axes_exchanged, PAIRS, EVEN, .op = "(i + n/2) % n",
-        .fault.rule =
-            "the halves of the pairs are exchanged: each axis has the coordinates of the other"),
+    PE_SLIP(axes_exchanged_pairs, PAIRS, EVEN, .op = "(i + n/2) % n"),
     PE_SLIP(places_other, &pe_slip_places, .solve = solve_order, .make = place_found),
 };
 const pe_slips pe_mistakes_of_places = {rows, PE_LEN(rows)};

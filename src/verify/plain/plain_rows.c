@@ -103,7 +103,7 @@ static void tell_positions(const pe_numbers *plain, const pe_reading *reading)
         pe_causes_apply(&cause, &guess);
         pe_attempts_try(s, &guess);
         if (!pe_attempts_found(s))
-            pe_explain_behind(s, &guess);
+            pe_explain_one(s, &guess);
         if (pe_attempts_found(s))
             pe_numbers_list(plain, "positions", reading->position, reading->tokens);
         pe_guess_free(&guess);

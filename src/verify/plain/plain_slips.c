@@ -65,17 +65,6 @@ static pe_numbers_cause cause_of(const pe_sequence *p)
 /* What is done with a row whose numbers are read. */
 typedef void use_of(const pe_sequence *p);
 
-bool pe_slip_is_of(const char *name, const char *resources)
-{
-    for (const char *at = resources; at != NULL && *at != '\0'; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " ");
-        if (strncmp(at, name, n) == 0 && (at[n - 1] == '/' || name[n] == '\0'))
-            return true;
-        at += n;
-    }
-    return resources == NULL;
-}
-
 /* The tensor of a row. False: the upload has none such. */
 static bool find_tensor(pe_sequence *p, const pe_slip *row)
 {
@@ -124,7 +113,7 @@ static void each_row(const pe_sequence *measured, const pe_slip_stage *stage, bo
             const pe_slip *row = &tables[t]->row[r];
             const bool alone = row->fault.if_alone && pe_attempts_found(p.of->search);
             if (row->stage == stage && row->fault.fitted == fitted && !alone &&
-                pe_slip_is_of(name, row->of) && pe_numbers_goes_on(p.of) && read_row(&p, row))
+                pe_faults_is_of(name, row->of) && pe_numbers_goes_on(p.of) && read_row(&p, row))
                 use(&p);
         }
 }
@@ -133,9 +122,9 @@ static void each_stage(const pe_numbers *plain, bool fitted, use_of *use)
 {
     const char *name = pe_numbers_resource(plain);
     for (size_t s = 0; s < (plain->frequency != NULL ? 1 : PE_LEN(stages)); s++) {
-        const size_t n = !pe_slip_is_of(name, stages[s]->of) ? 0
-                         : stages[s]->variants != NULL       ? stages[s]->variants(plain)
-                                                             : 1;
+        const size_t n = !pe_faults_is_of(name, stages[s]->of) ? 0
+                         : stages[s]->variants != NULL         ? stages[s]->variants(plain)
+                                                               : 1;
         for (size_t v = 0; v < n && pe_numbers_goes_on(plain); v++) {
             pe_sequence p = {.of = plain,
                              .values = &plain->claim->values,
@@ -161,11 +150,6 @@ static void try_row(const pe_sequence *p)
     const pe_numbers_cause cause = cause_of(p);
     if (follows(p))
         pe_numbers_try(p->of, &cause, &(pe_numbers_law){at_law, p, p->gain, p->by->stage->apply});
-}
-
-void pe_slips_find(const pe_numbers *plain)
-{
-    each_stage(plain, false, try_row);
 }
 
 /* ---- one behind another ---- */
@@ -199,16 +183,13 @@ static void find_behind(const pe_sequence *first)
     free(made);
 }
 
-void pe_slips_find_two(const pe_numbers *plain)
+void pe_slips_find(const pe_numbers *plain, pe_slips_how how)
 {
-    if (plain->elements <= TWO_MOST &&
-        (pe_numbers_change(plain, plain->got, 4) || pe_numbers_change(plain, plain->claimed, 4)))
+    if (how != PE_SLIPS_TWO)
+        each_stage(plain, how == PE_SLIPS_FITTED, try_row);
+    else if (plain->elements <= TWO_MOST && (pe_numbers_change(plain, plain->got, 4) ||
+                                             pe_numbers_change(plain, plain->claimed, 4)))
         each_stage(plain, false, find_behind);
-}
-
-void pe_slips_find_fitted(const pe_numbers *plain)
-{
-    each_stage(plain, true, try_row);
 }
 
 /* ---- what rows share ---- */

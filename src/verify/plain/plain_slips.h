@@ -58,15 +58,11 @@ extern const pe_slips pe_mistakes_of_values, pe_mistakes_of_scales, pe_mistakes_
     pe_mistakes_of_places, pe_mistakes_of_slopes, pe_mistakes_of_distances, pe_mistakes_of_waves,
     pe_mistakes_of_tokens;
 
-/** Is a resource one of those? */
-bool pe_slip_is_of(const char *name, const char *resources);
+/** One mistake that explains the upload, of which there may be several; one, and another behind it; or
+ * numbers that only fit. */
+typedef enum pe_slips_how { PE_SLIPS_ONE, PE_SLIPS_TWO, PE_SLIPS_FITTED } pe_slips_how;
 
-/** One mistake that explains the upload; several may. */
-pe_numbers_use pe_slips_find;
-/** One, and another behind it. */
-pe_numbers_use pe_slips_find_two;
-/** Numbers that only fit. */
-pe_numbers_use pe_slips_find_fitted;
+void pe_slips_find(const pe_numbers *plain, pe_slips_how how);
 
 /* ---- what rows share ---- */
 
@@ -82,8 +78,8 @@ bool pe_slip_has(const pe_sequence *p, const char *choice, const char *text);
 /** Read an upload of plain numbers; where nothing has been found, try causes that it follows.
  * Several may explain it. */
 pe_try pe_explain_try;
-/** Causes that the upload follows behind the faults of the guess. */
-pe_try pe_explain_behind;
+/** The same, whatever was found, and without roundings. */
+pe_try pe_explain_one;
 /** Two causes, one behind the other. */
 pe_try pe_explain_two;
 /** A value that was another one, and a cause behind it. */
@@ -95,16 +91,8 @@ pe_try pe_explain_fitted;
 /** Pairs of several axes: all this, alone and behind another mistake. */
 pe_try pe_axes_try;
 
-/** Do `next` with the upload beside the numbers of the guess. */
-void pe_explain_with(pe_search *s, pe_guess *guess, pe_numbers_use *next);
-
-/* ---- learned biases, whose rows tell by which index each was looked up ---- */
-
-/** Of biases do `next` with their indices, which causes of indices read as an upload of their own;
- * of others, and where a bias is no row of the table, nothing. */
-void pe_lookup_read(const pe_numbers *plain, pe_numbers_use *next);
-/** The same behind a change of the table, where nothing is found without one. */
-void pe_lookup_read_changed(const pe_numbers *plain, pe_numbers_use *next);
+/** Of pairs of several axes find what explains their angles. */
+void pe_angles_read(const pe_numbers *plain, pe_slips_how how);
 
 /* ---- rows of a learned table that are those of other positions ---- */
 

@@ -52,18 +52,12 @@ static void find_runs(const pe_waves *t)
 
 /* ---- the claim ---- */
 
-static bool is_listed(const pe_values *values, const char *name)
-{
-    const pe_value *value = pe_values_find(values, name);
-    return value != NULL && value->present;
-}
-
 /* The axis by which the claim turns a pair; that of the pair before goes before others. t->axes: none
  * does. */
 static size_t axis_of(const pe_sequence *p, size_t pair)
 {
     const pe_waves *t = p->state;
-    const size_t before = pair > 0 ? t->claimed.axis[pair - 1] : 0;
+    const size_t before = pair > 0 ? t->axis[pair - 1] : 0;
     for (size_t k = 0; k < t->axes; k++) {
         const size_t a = (before + k) % t->axes;
         const double *x = t->claimed.coordinate + a * t->rows, w = t->claimed.frequency[pair];
@@ -86,7 +80,7 @@ pe_status pe_waves_of_tokens(pe_sequence *p, pe_problem *why)
     t->axes = pairs ? of->view->axes : 3;
     t->rows = pairs ? of->view->tokens : of->elements / t->axes;
     t->pairs = pairs ? of->elements / t->rows : 0;
-    t->is.sections = !pairs || (t->axes == 3 && is_listed(p->values, "mrope_section"));
+    t->is.sections = !pairs || (t->axes == 3 && pe_values_present(p->values, "mrope_section"));
     if ((!pairs && strcmp(pe_numbers_resource(of), "rope/table") == 0) || t->rows == 0)
         return PE_OK;
     PE_TRY(pe_waves_make_room(p, why));
@@ -98,8 +92,8 @@ pe_status pe_waves_of_tokens(pe_sequence *p, pe_problem *why)
         t->unit[a] = 1;
     for (size_t i = 0; i < t->pairs; i++) {
         t->claimed.frequency[i] = of->frequency[i];
-        t->claimed.axis[i] = axis_of(p, i);
-        if (t->claimed.axis[i] == t->axes)
+        t->axis[i] = axis_of(p, i);
+        if (t->axis[i] == t->axes)
             return PE_OK;
     }
     if (t->is.sections != 0)
@@ -115,56 +109,25 @@ static double made_at(const void *coordinates, size_t k, double claimed PE_UNUSE
     return ((const double *)coordinates)[k];
 }
 
-/* A list of n numbers of the claim, to be filled. NULL: it has none of that name, or there is no memory. */
-static double *make_list(pe_guess *guess, const char *name, size_t n)
-{
-    pe_value *value = pe_values_find(&guess->values, name);
-    double *list = value != NULL ? calloc(n, sizeof *list) : NULL;
-    if (list == NULL)
-        return NULL;
-    free(value->list);
-    value->list = list;
-    value->list_length = n;
-    value->present = true;
-    return list;
-}
-
-/* How many pairs, or channels, each axis has; pairs of sections stand in blocks or in turn. */
-static bool set_shares(const pe_waves *t, pe_guess *guess)
-{
-    const bool sections = t->is.sections != 0;
-    double *list = make_list(guess, sections ? "mrope_section" : "axes_dims", t->axes);
-    pe_value *flag = pe_values_find(&guess->values, "mrope_interleaved");
-    bool in_turn = false;
-    for (size_t i = 0; i < t->pairs && list != NULL; i++) {
-        list[t->made.axis[i]] += sections ? 1 : 2;
-        in_turn |= i > 0 && t->made.axis[i] < t->made.axis[i - 1];
-    }
-    if (sections && flag != NULL) {
-        flag->present = true;
-        flag->truth = in_turn;
-        (void)pe_geometry_set_choice(&guess->values, "mrope_layout",
-                                     in_turn ? "interleaved" : "sections");
-    }
-    return list != NULL;
-}
-
 /* As factors of those that the base gives, which may be another one than the claim's. */
 static bool set_frequencies(const pe_sequence *p, pe_guess *guess)
 {
     const pe_waves *t = p->state;
-    const pe_value *factors = pe_values_find(&guess->values, "freq_factors");
+    pe_value *factors = pe_values_find(&guess->values, "freq_factors");
     const double theta = pe_values_real(&guess->values, "rope_theta");
-    const bool bases = is_listed(&guess->values, "axes_theta");
+    const bool bases = pe_values_present(&guess->values, "axes_theta");
     const double power = bases ? 1 : log(theta) / log(pe_slip_number(p, "rope_theta"));
     if (factors == NULL || factors->present ||
         !pe_geometry_has_rope_type(&guess->values, "default"))
         return false;
-    double *list = make_list(guess, "freq_factors", t->pairs);
-    for (size_t i = 0; i < t->pairs && list != NULL; i++)
-        list[i] = pow(p->of->frequency[i], power) / t->made.frequency[i];
+    free(factors->list); /* of a claim without them, which an earlier fault left */
+    factors->list = calloc(t->pairs, sizeof *factors->list);
+    factors->list_length = t->pairs;
+    factors->present = factors->list != NULL;
+    for (size_t i = 0; i < t->pairs && factors->present; i++)
+        factors->list[i] = pow(p->of->frequency[i], power) / t->made.frequency[i];
     guess->distortion.values_inexact = true;
-    return list != NULL;
+    return factors->present;
 }
 
 /* Frequencies that other axes or another base give are those of the values. */
@@ -173,9 +136,8 @@ bool pe_waves_apply(const void *sequence, pe_guess *guess)
     const pe_sequence *p = sequence;
     const pe_waves *t = p->state;
     const pe_position_map map = {.times = 1, .move = made_at, .cause = t->made.coordinate};
-    const bool shared = memcmp(t->made.axis, t->own_axis, t->pairs * sizeof *t->own_axis) != 0;
     const bool others = memcmp(t->made.frequency, p->of->frequency, t->pairs * sizeof(double)) != 0;
-    return (shared ? set_shares(t, guess) : !others || set_frequencies(p, guess)) &&
+    return (!others || set_frequencies(p, guess)) &&
            pe_guess_map_positions(&pe_values_find(&guess->values, "positions")->positions, &map);
 }
 
@@ -216,8 +178,7 @@ static void read_angles(const pe_numbers *plain, const pe_geometry *at, size_t p
     pe_numbers_spend(plain, 2 * pairs * plain->view->rows);
 }
 
-/* Do `next` with the angles of an upload in the place of its elements. */
-static void with_angles(const pe_numbers *plain, pe_numbers_use *next)
+void pe_angles_read(const pe_numbers *plain, pe_slips_how how)
 {
     pe_geometry at;
     const pe_upload_view *view = plain->view;
@@ -240,35 +201,16 @@ static void with_angles(const pe_numbers *plain, pe_numbers_use *next)
     angles.elements = n;
     angles.step = 0;
     if (n > 0)
-        next(&angles);
+        pe_slips_find(&angles, how);
     free(angle);
-}
-
-static void read_one(const pe_numbers *plain)
-{
-    with_angles(plain, pe_slips_find);
-}
-
-static void read_two(const pe_numbers *plain)
-{
-    with_angles(plain, pe_slips_find_two);
-}
-
-static void read_fitted(const pe_numbers *plain)
-{
-    with_angles(plain, pe_slips_find_fitted);
-}
-
-static void try_one(pe_search *s, pe_guess *guess)
-{
-    pe_explain_with(s, guess, read_one);
 }
 
 /* Does it change how all axes turn? */
 static bool is_common(const pe_fault *fault)
 {
-    return (fault->param != NULL && strcmp(fault->param, "rope_theta") == 0) ||
-           pe_faults_is_layout(fault) || fault->name == PE_NAME(inverse) ||
+    return (fault->param != NULL &&
+            pe_faults_is_of(fault->param, "rope_theta mrope_section mrope_layout axes_dims")) ||
+           pe_faults_is_layout(fault) || fault->name == PE_NAME(inverse_turn) ||
            fault->name == PE_NAME(scaling_dropped);
 }
 
@@ -280,10 +222,10 @@ static void try_behind(pe_search *s, const pe_guess *claim)
     static const pe_fault unscaled = {
         .name = PE_NAME(axes_scale), .param = "axes_scale", .change = pe_changes_ignored};
     if (pe_values_present(&claim->values, "axes_scale"))
-        pe_attempts_with_fault(s, claim, &unscaled, try_one);
+        pe_attempts_with_fault(s, claim, &unscaled, pe_explain_one);
     for (size_t f = 0; f < pe_faults_n && pe_attempts_go_on(s); f++)
         if (is_common(&pe_faults[f]))
-            pe_attempts_with_fault(s, claim, &pe_faults[f], try_one);
+            pe_attempts_with_fault(s, claim, &pe_faults[f], pe_explain_one);
 }
 
 void pe_axes_try(pe_search *s, pe_guess *guess)
@@ -294,12 +236,12 @@ void pe_axes_try(pe_search *s, pe_guess *guess)
         return;
     s->view = whole;
     if (pe_attempts_set_positions(s, whole, guess))
-        try_one(s, guess);
+        pe_explain_one(s, guess);
     if (pe_attempts_go_on(s) && whole->tokens <= BEHIND_MAX)
         try_behind(s, guess);
     if (pe_attempts_go_on(s) && whole->tokens <= BEHIND_MAX)
-        pe_explain_with(s, guess, read_two);
+        pe_explain_two(s, guess);
     if (pe_attempts_go_on(s))
-        pe_explain_with(s, guess, read_fitted);
+        pe_explain_fitted(s, guess);
     s->view = view;
 }

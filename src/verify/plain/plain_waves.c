@@ -126,7 +126,7 @@ static double number_at(const pe_sequence *p, const pe_places *by, size_t e, dou
         return coordinate_of(t, by, at.row, at.pair) - t->first[at.pair];
     if (at.wave == ZERO)
         return 0;
-    const double made = coordinate_of(t, by, at.row, by->axis[at.pair]) * by->frequency[at.pair];
+    const double made = coordinate_of(t, by, at.row, t->axis[at.pair]) * by->frequency[at.pair];
     if (t->of == PE_PAIRS_OF_AXES) { /* whole turns are those of the upload */
         *error = slack(p, p->of->got[e], made);
         return p->of->got[e] + remainder(made - p->of->got[e], TURN);
@@ -245,7 +245,7 @@ static double read_coordinate(const pe_sequence *p, size_t i)
     double at = coordinate_of(t, &t->claimed, row, axis), error = ERROR_MAX;
     for (size_t pair = t->pairs; pair-- > 0;) {
         const double w = t->claimed.frequency[pair];
-        if (t->claimed.axis[pair] != axis || w == 0)
+        if (t->axis[pair] != axis || w == 0)
             continue;
         const double angle = pe_waves_angle(p, p->of->got, row, pair);
         at += remainder(angle - w * at, TURN) / w;
@@ -293,7 +293,7 @@ pe_status pe_waves_make_room(pe_sequence *p, pe_problem *why)
     pe_waves *t = p->state;
     const size_t n = t->axes * t->rows, pairs = t->pairs;
     const size_t more = t->axes + 1; /* an equation may name what is behind the last axis */
-    double *at = calloc(3 * n + 7 * pairs + 3 * t->rows + 4 * more, sizeof *at);
+    double *at = calloc(3 * n + 6 * pairs + 3 * t->rows + 4 * more, sizeof *at);
     if (at == NULL)
         return pe_fail_memory(why);
     p->owned = t->claimed.coordinate = at;
@@ -311,22 +311,20 @@ pe_status pe_waves_make_room(pe_sequence *p, pe_problem *why)
     t->side = t->unit + more;
     t->low = t->side + more;
     t->high = t->low + more;
-    t->claimed.axis = (size_t *)(void *)(t->high + more); /* [2][pairs] */
+    t->axis = (size_t *)(void *)(t->high + more);
     t->claimed.clamp = HUGE_VAL;
-    t->own_axis = t->claimed.axis;
     return PE_OK;
 }
 
-void pe_waves_share(pe_waves *t, size_t *axis)
+static void count_pairs(const pe_waves *t)
 {
     size_t n[PE_AXES_MAX] = {0};
-    t->made.axis = axis;
     for (size_t i = 0; i < t->pairs; i++) {
-        t->of_pair[i] = (double)axis[i];
-        t->index[i] = (double)n[axis[i]]++;
+        t->of_pair[i] = (double)t->axis[i];
+        t->index[i] = (double)n[t->axis[i]]++;
     }
     for (size_t i = 0; i < t->pairs; i++)
-        t->count[i] = (double)n[axis[i]];
+        t->count[i] = (double)n[t->axis[i]];
 }
 
 /* Behind a mistake of waves, what that has made is claimed. */
@@ -337,9 +335,8 @@ static pe_status take_first(pe_sequence *p, const pe_waves *first, pe_problem *w
     PE_TRY(pe_waves_make_room(p, why));
     const size_t n = t->axes * t->rows;
     memcpy(t->claimed.coordinate, first->made.coordinate, (n + t->pairs) * sizeof(double));
-    memcpy(t->claimed.axis, first->made.axis, t->pairs * sizeof *t->claimed.axis);
+    memcpy(t->axis, first->axis, t->pairs * sizeof *t->axis);
     memcpy(t->run, first->run, (3 * t->rows + 2 * (t->axes + 1)) * sizeof(double));
-    t->own_axis = first->own_axis;
     t->claimed.clamp = first->made.clamp;
     t->claimed.angles = first->made.angles;
     t->claimed.waves = first->made.waves;
@@ -365,11 +362,12 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
     if (first != NULL && first->by->stage == &pe_slip_waves)
         PE_TRY(take_first(p, first->state, why));
     else if (p->of->before == NULL)
-        PE_TRY(pe_slip_is_of(pe_numbers_resource(p->of), PE_OF_TOKENS)
+        PE_TRY(pe_faults_is_of(pe_numbers_resource(p->of), PE_OF_TOKENS)
                    ? pe_waves_of_tokens(p, why)
                    : pe_waves_of_places(p, why));
     if (p->n == 0)
         return PE_OK;
+    count_pairs(t);
     find_ends(t);
     p->claimed = t->claimed.coordinate;
     if (t->of == PE_IDS_OF_TOKENS)
@@ -383,8 +381,7 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
 
 /* ---- what a mistake makes ---- */
 
-/* A row may read its numbers off the claim with another clamp, give pairs to other axes, and round to
- * types of its own. */
+/* A row may read its numbers off the claim with another clamp, and round to types of its own. */
 static void begin(pe_sequence *p)
 {
     pe_waves *t = p->state;
@@ -392,7 +389,6 @@ static void begin(pe_sequence *p)
     t->made.clamp = t->claimed.clamp;
     t->made.angles = t->claimed.angles;
     t->made.waves = t->claimed.waves;
-    pe_waves_share(t, t->claimed.axis);
 }
 
 /* What the mistake that was read makes of both. */
@@ -426,7 +422,7 @@ static void tell(const pe_sequence *p)
     double ratio[MOST];
     size_t n = 0;
     for (; n < t->pairs && n < MOST && t->of == PE_WAVES_BY_PLACE; n++) {
-        const size_t next = t->claimed.axis[n] == PE_ACROSS ? t->next : t->below;
+        const size_t next = t->axis[n] == PE_ACROSS ? t->next : t->below;
         ratio[n] =
             pe_waves_turn(p, p->of->got, next, n) / pe_waves_turn(p, p->of->claimed, next, n);
     }

@@ -22,7 +22,6 @@ typedef enum pe_waves_of {
 typedef struct pe_places {
     double *coordinate; /* [axes][rows], the numbers of the stage, before they are clamped */
     double *frequency;  /* [pairs] fastest first on each axis */
-    size_t *axis;       /* [pairs] */
     double clamp;       /* coordinates are no larger */
     /* types that angles and waves were rounded to; or NULL */
     const pe_narrow_type *angles, *waves;
@@ -46,7 +45,7 @@ typedef struct pe_waves {
     pe_waves_are is;
     size_t axes, rows, pairs;
     pe_places claimed, made; /* all numbers, and those below, are in one block */
-    const size_t *own_axis;  /* that of the claim, whatever was a mistake before */
+    size_t *axis;            /* [pairs] */
     const pe_slip *by;       /* which has made `made`; NULL: nothing has */
     double *seen;            /* [axes][rows] coordinates of the upload; infinite: not yet read */
     double *of_pair, *index, *count; /* [pairs] axis, number among its pairs, how many these are */
@@ -89,9 +88,6 @@ bool pe_waves_follow(const pe_sequence *p, size_t pair, size_t axis, double w);
 
 /** Are the claimed numbers those of the table? */
 bool pe_waves_give_claim(const pe_sequence *p);
-
-/** Give the pairs to axes. */
-void pe_waves_share(pe_waves *t, size_t *axis);
 
 /** What a claim says of waves by place (wave_claims.c), or of tokens (plain_tokens.c). p->n stays 0
  * where it is nothing.   Errors  OVERLOADED (memory). */

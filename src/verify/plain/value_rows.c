@@ -83,10 +83,7 @@ static double position_of(const void *of, double i)
 static double logit_of(const void *of, double i)
 {
     const pe_array *from = &pe_values_find(((const pe_sequence *)of)->values, "logits")->tensor;
-    return i < (double)from->elements
-               ? pe_dtype_load(from->dtype,
-                               (const char *)from->data + (size_t)i * pe_dtype_bytes(from->dtype))
-               : nan("");
+    return i < (double)from->elements ? pe_upload_number(from, (size_t)i) : nan("");
 }
 
 static const pe_term terms[] = {
@@ -193,21 +190,15 @@ static const pe_slip rows[] = {
     PE_SLIP(skew_missing, ELEMENTS, "relative/skew", .op = "logit"),
     PE_SLIP(bias_scaled_by_head_dim, &pe_slip_values, BIASES, .a = "round(1/slope^2)", HEAD_DIM,
             .op = "x/sqrt(a)"),
-    PE_SLIP(bias_scaled_by_head_dim, &pe_slip_values, BIASES, .a = "round(slope^2)", HEAD_DIM,
-            .op = "x*sqrt(a)", .multiplies = true,
-            .fault.rule = "every bias was multiplied by sqrt({a}), a scale of head_dim"),
+    PE_SLIP(bias_scaled_by_head_dim_times, &pe_slip_values, BIASES, .a = "round(slope^2)", HEAD_DIM,
+            .op = "x*sqrt(a)", .multiplies = true),
     PE_SLIP(embedding_scale, &pe_slip_values, "learned", .a = "columns", .op = "x*sqrt(a)",
             .multiplies = true),
     BY(log2_scale, 1.4426950408889634),
-    BY(log2_scale, 0.6931471805599453,
-       .fault.rule = "every element was multiplied by ln(2): logarithms are of another base",
-       .fault.remedy = "take the logarithm of the claimed base"),
+    BY(log2_scale_ln2, 0.6931471805599453),
     BY(two_pi, 0.15915494309189535),
     BY(log8_missing, 3, .of = "swin/coordinates"),
-    BY(log8_missing, 2.0794415416798357, .of = "swin/coordinates",
-       .fault.rule =
-           "natural logarithms were not divided by ln(8): every element is 2.079 times too large",
-       .fault.remedy = "divide by ln(8)"),
+    BY(log8_missing_natural, 2.0794415416798357, .of = "swin/coordinates"),
     PE_SLIP(sum_for_mean, &pe_slip_values, "rope/decay", .a = "rotary_dim/2", .where = "a > 1",
             TIMES),
     BY(doubled, 2),
@@ -219,22 +210,13 @@ static const pe_slip rows[] = {
             .fault.rule = MIRROR ", and an offset of {b} was added",
             .fault.remedy =
                 "take the sign of the distance as the formula has it; add what the formula adds"),
-    PE_SLIP(offset, ELEMENTS, .a = "tidy(base)", .where = "looked_up == 0 && a != 0 && n >= 4",
-            .op = "x + a", .fault.rule = "an offset of {a} was added to every element",
-            .fault.remedy = "leave the offset out"),
+    PE_SLIP(offset_elements, ELEMENTS, .a = "tidy(base)",
+            .where = "looked_up == 0 && a != 0 && n >= 4", .op = "x + a"),
     PE_SLIP(rows_normalized, ROWS, .make = normalized),
-    PE_SLIP(
-        rows_normalized, ROWS, .make = normalized,
-        .fault.rule =
-            "each row was normalized to mean 0 and variance 1 (LayerNorm, with an epsilon of 1e-5)",
-        .fault.value = 1e-5),
-    PE_SLIP(rows_normalized, ROWS, .make = of_length_one,
-            .fault.rule = "each row was normalized to length 1 (L2)"),
+    PE_SLIP(rows_normalized_layer, ROWS, .make = normalized, .fault.value = 1e-5),
+    PE_SLIP(rows_normalized_length, ROWS, .make = of_length_one),
     PE_SLIP(quantized, ROWS, .make = quantized, .fault.value = 127, .fault.and_value = 1),
-    PE_SLIP(quantized, ROWS, .make = quantized,
-            .fault.rule =
-                "elements were quantized to int8: they are whole multiples of max/127, row by row",
-            .fault.value = 127),
+    PE_SLIP(quantized_rows, ROWS, .make = quantized, .fault.value = 127),
     PE_SLIP(scaled, SCALED("tidy")),
     PE_SLIP(scaled, SCALED("")),
     PE_SLIP(scaled, LINE("tidy")),

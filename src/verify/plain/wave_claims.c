@@ -16,7 +16,7 @@ static void read_frequencies(const pe_sequence *p)
     for (size_t i = 0; i < t->pairs; i++) {
         const double across = t->width > 1 ? pe_waves_turn(p, p->of->claimed, t->next, i) : 0;
         const double down = t->height > 1 ? pe_waves_turn(p, p->of->claimed, t->below, i) : 0;
-        t->claimed.axis[i] = fabs(across) >= fabs(down) ? (size_t)PE_ACROSS : (size_t)PE_DOWN;
+        t->axis[i] = fabs(across) >= fabs(down) ? (size_t)PE_ACROSS : (size_t)PE_DOWN;
         t->claimed.frequency[i] = fmax(fabs(across), fabs(down));
     }
 }
@@ -50,7 +50,7 @@ static void name_claim(const pe_sequence *p)
     t->side[PE_DOWN] = (double)t->height;
     t->unit[PE_ACROSS] = t->unit[PE_DOWN] = one ? 1 : 0;
     for (size_t i = 0; i < t->pairs && !one; i++) {
-        double *unit = &t->unit[t->claimed.axis[i]];
+        double *unit = &t->unit[t->axis[i]];
         *unit = fmax(*unit, w[i]);
     }
 }

@@ -19,7 +19,7 @@ static double read_power(const pe_sequence *p, size_t axis)
     double power = nan(""), best = nan(""), most = 0;
     for (size_t i = t->pairs; i-- > 0;) {
         const double e = -log(t->claimed.frequency[i] / unit);
-        if (t->claimed.axis[i] != axis || !(e > 0))
+        if (t->axis[i] != axis || !(e > 0))
             continue;
         const double about = isnan(power) ? 0 : unit * exp(-power * e) * span;
         const double angle = pe_waves_angle(p, p->of->got, high, i);
@@ -38,7 +38,7 @@ static bool has_power(const pe_sequence *p, size_t axis, double power)
     const double unit = t->unit[axis];
     size_t i = t->pairs;
     while (i > 0 &&
-           (t->claimed.axis[i - 1] != axis ||
+           (t->axis[i - 1] != axis ||
             pe_waves_follow(p, i - 1, axis, unit * pow(t->claimed.frequency[i - 1] / unit, power))))
         i--;
     return i == 0;
@@ -148,70 +148,42 @@ static double in_lines(const pe_sequence *p, size_t i)
 
 static const pe_slip rows[] = {
     WAVE(axes_exchanged, .where = "grid", .op = ORIGIN " + " SAME_ROW " - " OTHER_ORIGIN),
-    WAVE(
-        axes_exchanged, .where = UNITS " && " UNIT " != " OTHER_UNIT, .op = OTHER,
-        .fault.rule =
-            "rows and columns are exchanged: each axis has the coordinates of the other, scaled by "
-            "the other side"),
+    WAVE(axes_exchanged_scaled, .where = UNITS " && " UNIT " != " OTHER_UNIT, .op = OTHER),
     WAVE(mesh_transposed, .where = "grid", .make = by_columns),
     WAVE(one_axis, .where = OTHER_SIDE " > 1", .op = AXIS " == 0 ? x : " OTHER),
-    WAVE(one_axis, .where = OTHER_SIDE " > 1", .op = AXIS " == 1 ? x : " OTHER,
-         .fault.rule = "all pairs have the coordinate of one axis, the row: the column is missing"),
+    WAVE(one_axis_row, .where = OTHER_SIDE " > 1", .op = AXIS " == 1 ? x : " OTHER),
     WAVE(grid_width, WIDTH(OTHER_SIDE)),
-    WAVE(grid_width, WIDTH(SIDE " + 1"), .fault.rule = "the grid was {a} wide, not {b}"),
-    WAVE(grid_width, WIDTH(SIDE " - 1"), .fault.rule = "the grid was {a} wide, not {b}"),
+    WAVE(grid_width_by, WIDTH(SIDE " + 1")),
+    WAVE(grid_width_by, WIDTH(SIDE " - 1")),
     WAVE(coordinates_negative, .op = "-x"),
     WAVE(coordinates_absolute, .where = "backward", .op = "abs(x)"),
     WAVE(coordinates_shifted, .op = "x + a", .fault.value = 1),
-    WAVE(coordinates_shifted, .op = "x + a", .fault.value = -1,
-         .fault.rule = "coordinates are shifted by {a}: one too small"),
-    WAVE(coordinates_shifted, .op = "x + a", .fault.value = 0.5,
-         .fault.rule = "coordinates are shifted by {a}: they are those of centres"),
-    WAVE(coordinates_shifted, .where = "centred", .op = "x - 0.5",
-         .fault.rule =
-             "coordinates are those of corners, i/n, not of centres: 0.5 was not added to "
-             "the patch",
-         .fault.remedy = "add 0.5 to the row and the column before they are divided"),
+    WAVE(coordinates_shifted_down, .op = "x + a", .fault.value = -1),
+    WAVE(coordinates_shifted_centres, .op = "x + a", .fault.value = 0.5),
+    WAVE(coordinates_shifted_corners, .where = "centred", .op = "x - 0.5"),
     /* the claimed coordinate of patch i of n is (i + 1/2 - n/2) times 2/n */
     WAVE(coordinates_by_sides, .a = "max(side[0], side[1])",
          .where = "centred && side[0] != side[1]", CENTRED("(" SIDE " - a)/2", SIDE "/a")),
-    WAVE(coordinates_by_sides, .a = "min(side[0], side[1])",
-         .where = "centred && side[0] != side[1]", CENTRED("(" SIDE " - a)/2", SIDE "/a"),
-         .fault.rule =
-             "both axes were divided by the shorter side, {a} (min), not each by its own"),
+    WAVE(coordinates_by_sides_shorter, .a = "min(side[0], side[1])",
+         .where = "centred && side[0] != side[1]", CENTRED("(" SIDE " - a)/2", SIDE "/a")),
     WAVE(coordinates_range, .where = "centred", CENTRED(SIDE "/2", "0.5")),
     WAVE(coordinates_plain, .where = "centred", CENTRED("(" SIDE " - 1)/2", SIDE "/2")),
-    WAVE(one_axis, .where = "grid", .op = AXIS " == 1 ? " ORIGIN " + i % rows : x",
-         .fault.rule = "rows are the numbers of patches, counted one after the other (a flat "
-                       "index): they were not divided by the width",
-         .fault.remedy = "divide the number of a patch by the width"),
+    WAVE(one_axis_flat, .where = "grid", .op = AXIS " == 1 ? " ORIGIN " + i % rows : x"),
     WAVE(axis_missing, .where = "grid", .op = AXIS " == 0 ? 0 : x"),
-    WAVE(axis_missing, .where = "grid", .op = AXIS " == 1 ? 0 : x",
-         .fault.rule = "rows are missing: their coordinate is 0 in all patches"),
-    WAVE(coordinates_plain, .where = UNITS " && (a != 1 || b != 1) && normalized == 0", WHOLE,
-         .fault.rule =
-             "coordinates are whole numbers, not scaled or normalized: columns were multiplied by "
-             "{a}, rows by {b} (base_size or interpolation_scale was ignored)"),
-    WAVE(coordinates_plain, .where = UNITS " && (a != 1 || b != 1) && normalized", WHOLE,
-         .fault.rule = "coordinates are whole numbers of patches: they are neither normalized "
-                       "nor multiplied by the scale (normalize was ignored)"),
+    WAVE(axis_missing_rows, .where = "grid", .op = AXIS " == 1 ? 0 : x"),
+    WAVE(coordinates_plain_whole, .where = UNITS " && (a != 1 || b != 1) && normalized == 0",
+         WHOLE),
+    WAVE(coordinates_plain_patches, .where = UNITS " && (a != 1 || b != 1) && normalized", WHOLE),
     WAVE(coordinates_of_one_axis, .a = OTHER_UNIT "/" UNIT, .where = UNITS " && a != 1",
          .op = AXIS " == 0 ? a*x : x"),
-    WAVE(coordinates_of_one_axis, .a = "unit[0]/unit[1]", .where = UNITS " && a != 1",
-         .op = AXIS " == 1 ? a*x : x",
-         .fault.rule = "rows are scaled as columns are, by the width: they were multiplied by {a}"),
+    WAVE(coordinates_of_one_axis_rows, .a = "unit[0]/unit[1]", .where = UNITS " && a != 1",
+         .op = AXIS " == 1 ? a*x : x"),
     WAVE(two_pi, .op = "x/(2*pi)"),
-    WAVE(two_pi, .a = "2*pi", .op = "a*x",
-         .fault.rule = "coordinates were multiplied by 2 pi, {a}: turns were taken for radians"),
+    WAVE(two_pi_times, .a = "2*pi", .op = "a*x"),
     WAVE(one_position, .a = "round(y[0])",
          .where = "grid == 0 && y[1] == y[0] && y[rows - 1] == y[0]", .op = "a"),
-    WAVE(coordinates_by_sides, .where = "grid", SIDES(" - 1"),
-         .fault.rule =
-             "coordinates are divided by the sides less one: columns by {a}, rows by {b}"),
-    WAVE(coordinates_by_sides, .where = "grid && normalized == 0", SIDES(""),
-         .fault.rule = "coordinates are normalized by the sides of the grid: columns were "
-                       "divided by {a}, rows by {b}",
-         .fault.remedy = SCALE),
+    WAVE(coordinates_by_sides_less_one, .where = "grid", SIDES(" - 1")),
+    WAVE(coordinates_by_sides_normalized, .where = "grid && normalized == 0", SIDES("")),
     WAVE(coordinates_scaled, LINE, .where = "b == 0 && backward == 0 && a != 0", .op = "a*x"),
     WAVE(coordinates_linear, LINE, .where = "b != 0 && backward == 0 && (a != 1 || b != round(b))",
          .op = "a*(x + b)"),
@@ -220,33 +192,21 @@ static const pe_slip rows[] = {
     WAVE(ladder_in_halves, .where = "tensors && pairs % 2 == 0 && ladder == pairs",
          .also = "w[i % 2*(pairs/2) + floor(i/2)]"),
     WAVE(base_other, BASE, .where = "a >= 100"),
-    WAVE(exponents_halved,
-         .fault.rule = "frequencies are the square root of the claimed ones: exponents were "
-                       "halved, as if divided by twice the dimension",
-         .fault.remedy = LADDER, POWER("0.5")),
+    WAVE(exponents_halved_waves, POWER("0.5")),
     WAVE(exponents_doubled, POWER("2")),
-    WAVE(freq_shift, DENOMINATOR(" + 1"),
-         .fault.rule =
-             "exponents were divided by {a}, not by {b}: the denominator was larger by 1, "
-             "as n for n - 1"),
-    WAVE(freq_shift, DENOMINATOR(" - 1"),
-         .fault.rule = "exponents were divided by {a}, not by {b}: the denominator was smaller by "
-                       "1, as n - 1 for n"),
+    WAVE(freq_shift_larger, DENOMINATOR(" + 1")),
+    WAVE(freq_shift_smaller, DENOMINATOR(" - 1")),
     WAVE(exponents_positive, POWER("-1")),
     WAVE(bfloat16_inv_freq, .fault.remedy = WIDE, .also = "bfloat16(w)"),
     WAVE(bfloat16_angles, ROUND(BFLOAT16, 2)),
-    WAVE(bfloat16_angles, .fault.rule = "frequencies and angles were computed in bfloat16",
-         .also = "bfloat16(w)", ROUND(BFLOAT16, 2)),
+    WAVE(bfloat16_angles_frequencies, .also = "bfloat16(w)", ROUND(BFLOAT16, 2)),
     WAVE(bfloat16_arithmetic, .fault.remedy = WIDE, .also = "bfloat16(w)", ROUND(BFLOAT16, 6)),
     WAVE(float16_inv_freq, .fault.remedy = WIDE, .also = "float16(w)"),
     WAVE(float16_angles, ROUND(FLOAT16, 2)),
-    WAVE(float16_angles, .fault.rule = "frequencies and angles were computed in float16",
-         .also = "float16(w)", ROUND(FLOAT16, 2)),
+    WAVE(float16_angles_frequencies, .also = "float16(w)", ROUND(FLOAT16, 2)),
     WAVE(float16_arithmetic, .fault.remedy = WIDE, .also = "float16(w)", ROUND(FLOAT16, 6)),
     WAVE(base_other, BASE, .where = "a < 100"), /* which few take */
-    WAVE(coordinates_shifted, .a = "round(y[" FAR "] - x[" FAR "])", .where = "abs(a) > 1",
-         .op = "x + a",
-         .fault.rule = "coordinates are shifted by {a}: they start elsewhere, or lengths are "
-                       "others"),
+    WAVE(coordinates_shifted_elsewhere, .a = "round(y[" FAR "] - x[" FAR "])",
+         .where = "abs(a) > 1", .op = "x + a"),
 };
 const pe_slips pe_mistakes_of_waves = {rows, PE_LEN(rows)};

@@ -386,7 +386,7 @@ static void try_number(fit *f, double x)
     const double unit = pow(10, floor(log10(fabs(x))) - 3);
     pe_fault fault = {.name = name_of(f, param_of(f)->name),
                       .param = param_of(f)->name,
-                      .change = pe_changes_number};
+                      .change = pe_changes_set};
     if (f->row != NULL)
         fault = *f->row;
     fault.value = x;
@@ -492,9 +492,8 @@ static void try_each(pe_search *s, const fit *with, double (*grid)[SAMPLE], cons
 
 static bool set_linear(pe_guess *guess, const pe_fault *fault)
 {
-    const pe_fault type = {.param = "rope_type", .text = "linear"};
     pe_values_set_real(&guess->values, "factor", fault->value);
-    return pe_changes_choice(guess, &type);
+    return pe_geometry_set_choice(&guess->values, "rope_type", "linear");
 }
 
 /* Scaling that the claim does not tell. A factor of ntk would be another base. */

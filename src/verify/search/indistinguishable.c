@@ -30,7 +30,7 @@ static bool is_alternative(const pe_fault *fault)
     if (fault->param == NULL || !is_in(params, fault->param) ||
         fault->name == PE_NAME(original_scaled))
         return false;
-    return strcmp(fault->param, "rope_type") != 0 || is_in(types, fault->text);
+    return strcmp(fault->param, "rope_type") != 0 || is_in(types, fault->op);
 }
 
 /* ---- from where on ---- */
