@@ -216,10 +216,10 @@ static pe_outcome reply_stored(pe_request *request, pe_cache_entry *entry, const
 }
 
 /* Remember what the raw request means, so that the next one need not be read. */
-static void remember(const pe_request *request, pe_coding coding)
+static void remember(const pe_request *request)
 {
     if (request->method != PE_METHOD_POST)
-        pe_cached_response_remember(request->representation, coding, request->edition,
+        pe_cached_response_remember(request->representation, coding_of(request), request->edition,
                                     request->target, request->header[PE_HEADER_ACCEPT],
                                     request->header[PE_HEADER_ACCEPT_ENCODING]);
 }
@@ -227,12 +227,11 @@ static void remember(const pe_request *request, pe_coding coding)
 /* A part is taken from the whole; it is not what makes one. */
 static pe_outcome reply_from_cache(pe_request *request, pe_problem *why PE_UNUSED)
 {
-    pe_coding coding = coding_of(request);
-    pe_cache_entry *entry = pe_cached_response_find(request->representation, &coding);
+    pe_cache_entry *entry = pe_cached_response_find(request->representation, coding_of(request));
     if (entry == NULL)
         return PE_CONTINUE;
     if (request->range.kind == PE_RANGE_WHOLE)
-        remember(request, coding);
+        remember(request);
     return reply_stored(request, entry, NULL);
 }
 
@@ -308,38 +307,27 @@ static pe_outcome unless_memory(pe_status status)
 static pe_outcome render_through_cache(pe_request *request, pe_problem *why)
 {
     char timing[96];
-    pe_cached_response cached = {.coding = coding_of(request)};
-    const pe_status status = pe_cached_response_get(request->representation, &cached, why);
-    if (status != PE_OK || cached.entry == NULL)
+    int hit;
+    pe_cache_entry *entry = NULL;
+    const pe_status status =
+        pe_cached_response_get(request->representation, coding_of(request), &entry, &hit, why);
+    if (status != PE_OK || entry == NULL)
         return unless_memory(status);
-    remember(request, cached.coding);
+    remember(request);
     write_timing(request->representation, timing, sizeof timing);
-    return reply_stored(request, cached.entry, cached.hit ? NULL : timing);
+    return reply_stored(request, entry, hit ? NULL : timing);
 }
 
-/* CONTINUE when there is no memory for the whole. It is coded where the client takes that and it is
- * worth it. */
+/* CONTINUE when there is no memory for the whole. */
 static pe_outcome render_whole(pe_request *request, pe_problem *why)
 {
     char timing[96], digest[PE_DIGEST_BYTES] = "";
-    pe_buffer data = {0}, coded = {0};
-    pe_representation *representation = request->representation;
-    const pe_coding coding = coding_of(request);
-    pe_status status =
-        pe_representation_render(representation, &request->range, PE_CODING_IDENTITY, &data, why);
+    pe_buffer data;
+    pe_metadata metadata = request->representation->metadata;
+    const pe_status status = pe_representation_render(request->representation, &request->range,
+                                                      coding_of(request), &data, &metadata, why);
     if (status != PE_OK)
         return unless_memory(status);
-    status = pe_coding_apply(coding, data.data, data.bytes, &coded, why);
-    if (status == PE_OK && coded.data != NULL) {
-        pe_buffer_free(&data);
-        data = coded;
-        status =
-            pe_representation_set_coding(representation, coding, &representation->metadata, why);
-    }
-    if (status != PE_OK) {
-        pe_buffer_free(&data);
-        return status;
-    }
     if (request->wants_digest && !is_part(request)) { /* of the whole representation */
         pe_digest_make(data.data, data.bytes, digest);
         pe_service_count(&request->service->counters.digests);
@@ -348,8 +336,8 @@ static pe_outcome render_whole(pe_request *request, pe_problem *why)
     request->cache_missed = true;
     struct MHD_Response *response = pe_response_of(&data);
     pe_header_fields_add(response, "Repr-Digest", digest);
-    write_timing(representation, timing, sizeof timing);
-    return pe_reply_representation(request, response, &representation->metadata, timing);
+    write_timing(request->representation, timing, sizeof timing);
+    return pe_reply_representation(request, response, &metadata, timing);
 }
 
 /* The coding that samples of what is coded in pieces are worth: gzip finds rows again that zstd,

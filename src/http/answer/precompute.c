@@ -43,13 +43,13 @@ static pe_status fail_unkept(const pe_representation *representation, pe_problem
 static pe_status store(pe_representation *representation, uint64_t edition, const char *target,
                        pe_problem *why)
 {
-    pe_cached_response cached = {.coding = PE_CODING_IDENTITY};
+    pe_cache_entry *entry = NULL;
     if (pe_cached_response_fits(representation))
-        PE_TRY(pe_cached_response_get(representation, &cached, why));
-    if (cached.entry == NULL)
+        PE_TRY(pe_cached_response_get(representation, PE_CODING_IDENTITY, &entry, NULL, why));
+    if (entry == NULL)
         return fail_unkept(representation, why);
-    pe_cached_response_remember(representation, cached.coding, edition, target, NULL, NULL);
-    pe_cache_entry_unref(cached.entry);
+    pe_cached_response_remember(representation, PE_CODING_IDENTITY, edition, target, NULL, NULL);
+    pe_cache_entry_unref(entry);
     return PE_OK;
 }
 

@@ -251,8 +251,7 @@ void pe_representation_free(pe_representation *representation)
 /* Bytes that are made before others may have their turn. */
 #define AT_ONCE_BYTES ((size_t)65536)
 
-/* A stream that was used is made again: the cache has the plain bytes, but no room for coded
- * ones. */
+/* A stream that was used is made again: there was no memory for all of its bytes. */
 pe_status pe_representation_seek(pe_representation *representation, const pe_range *range,
                                  pe_problem *why)
 {
@@ -289,24 +288,36 @@ static pe_status read_all(pe_stream *stream, size_t room, bool all, pe_buffer *o
 }
 
 pe_status pe_representation_render(pe_representation *representation, const pe_range *range,
-                                   pe_coding in_pieces, pe_buffer *out, pe_problem *why)
+                                   pe_coding coding, pe_buffer *out, pe_metadata *metadata,
+                                   pe_problem *why)
 {
     const bool part = range != NULL && range->kind == PE_RANGE_PART;
     const bool known = representation->length != UINT64_MAX; /* of parts, it always is */
+    const bool in_pieces = representation->in_pieces && coding != PE_CODING_IDENTITY;
     const uint64_t most = part ? range->bytes : representation->length_max;
     uint64_t all = UINT64_MAX;
+    pe_buffer coded = {0};
+    *out = (pe_buffer){0};
     PE_TRY(pe_representation_seek(representation, range, why));
     pe_stream *stream = representation->stream;
-    const pe_status status = in_pieces == PE_CODING_IDENTITY
-                                 ? read_all(stream, (size_t)most + 1, known, out, why)
-                                 : pe_coder_apply(in_pieces, stream, &all, out, why);
+    pe_status status = in_pieces ? pe_coder_apply(coding, stream, &all, &coded, why)
+                                 : read_all(stream, (size_t)most + 1, known, out, why);
+    pe_stream_times(stream, &representation->compute, &representation->encode);
+    pe_stream_free(stream);
+    representation->stream = NULL;
+    if (status == PE_OK && !in_pieces)
+        status = pe_coding_apply(coding, out->data, out->bytes, &coded, why);
+    if (status == PE_OK && coded.data != NULL) {
+        pe_buffer_free(out);
+        *out = coded;
+        coded = (pe_buffer){0};
+        status = pe_representation_set_coding(representation, coding, metadata, why);
+    }
+    pe_buffer_free(&coded);
     if (status == PE_OK)
         pe_buffer_fit(out);
     else
         pe_buffer_free(out);
-    pe_stream_times(stream, &representation->compute, &representation->encode);
-    pe_stream_free(stream);
-    representation->stream = NULL;
     return status;
 }
 

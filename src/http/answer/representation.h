@@ -78,11 +78,11 @@ bool pe_representation_coded_tag(pe_representation *representation, pe_coding co
 pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
                                        pe_metadata *metadata, pe_problem *why) PE_MUST_CHECK;
 
-/** Render it, or the part that the range says (NULL: the whole), into memory; in_pieces: the coding
- * of a whole that is coded so, else IDENTITY. Uses its stream. *out is zeroed by the caller, who
- * frees it. */
+/** Render it, or the part that the range says (NULL: the whole), into memory, in that coding where
+ * it is worth it: then *metadata, which the caller has filled, is that of the coded one. Uses its
+ * stream. *out is the caller's to free. */
 pe_status pe_representation_render(pe_representation *representation, const pe_range *range,
-                                   pe_coding in_pieces, pe_buffer *out,
+                                   pe_coding coding, pe_buffer *out, pe_metadata *metadata,
                                    pe_problem *why) PE_MUST_CHECK;
 
 /** Place its stream, made again if it was used, at the first byte that the range asks for, to end

@@ -27,15 +27,19 @@ typedef struct canonical {
 #define MAPPED_BYTES 131072
 #define PAGE_BYTES   4096
 
-pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data, pe_metadata *metadata,
-                                  pe_stored_response **out, pe_problem *why)
+pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data,
+                                  const pe_metadata *metadata, pe_stored_response **out,
+                                  pe_problem *why)
 {
     const pe_buffer content = *data;
+    const bool has_location = metadata->location != NULL;
+    char *location = has_location ? strdup(metadata->location) : NULL;
     pe_stored_response *stored = calloc(1, sizeof *stored);
     struct MHD_Response *shared = pe_response_of(data);
-    if (stored == NULL || shared == NULL) {
+    if (stored == NULL || shared == NULL || (has_location && location == NULL)) {
         if (shared != NULL)
             MHD_destroy_response(shared);
+        free(location);
         free(stored);
         return pe_fail_memory(why);
     }
@@ -45,8 +49,8 @@ pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data, pe
     stored->data = content.data;
     stored->bytes = content.bytes;
     stored->metadata = *metadata;
+    stored->metadata.location = location;
     stored->shared = shared;
-    metadata->location = NULL;
     *out = stored;
     return PE_OK;
 }
@@ -131,11 +135,7 @@ pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_reques
     const canonical *meant = pe_cache_entry_value(known);
     pe_cache_entry *response = pe_cache_peek(cache->responses, meant->key, meant->bytes);
     pe_cache_entry_unref(known);
-    if (response == NULL ||
-        ((const pe_stored_response *)pe_cache_entry_value(response))->data != NULL)
-        return response;
-    pe_cache_entry_unref(response); /* coded once, but not when it was to be coded again */
-    return NULL;
+    return response;
 }
 
 static size_t weight_of(const pe_slice *meant)
@@ -182,104 +182,47 @@ bool pe_cached_response_fits(const pe_representation *representation)
            representation->length_max <= (uint64_t)settings->response_cache_entry_bytes;
 }
 
-static const pe_stored_response *response_of(const pe_cache_entry *entry)
-{
-    return pe_cache_entry_value(entry);
-}
-
-/* What a fill makes: rendered bytes, those coded in pieces or, of those that are stored already,
- * coded ones. */
-typedef struct filling {
-    pe_representation *representation;
-    const pe_stored_response *plain; /* NULL: rendered, or coded in pieces */
-    pe_coding coding;
-} filling;
-
-static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
-{
-    const filling *f = context;
-    pe_buffer data = {0};
-    pe_stored_response *stored;
-    pe_metadata own = f->plain == NULL ? f->representation->metadata : f->plain->metadata;
-    pe_status status =
-        f->plain == NULL ? pe_representation_render(f->representation, NULL, f->coding, &data, why)
-                         : pe_coding_apply(f->coding, f->plain->data, f->plain->bytes, &data, why);
-    if (status == PE_OK && f->coding != PE_CODING_IDENTITY)
-        status = pe_representation_set_coding(f->representation, f->coding, &own, why);
-    if (status == PE_OK && own.location != NULL && (own.location = strdup(own.location)) == NULL)
-        status = pe_fail_memory(why);
-    if (status != PE_OK) {
-        pe_buffer_free(&data);
-        return status;
-    }
-    status = pe_stored_response_make(f->representation->service, &data, &own, &stored, why);
-    free(own.location); /* NULL once it is the response's */
-    PE_TRY(status);
-    *value = stored;
-    *bytes = pe_stored_response_weight(stored->bytes, &stored->metadata);
-    return PE_OK;
-}
-
-/* The entry in out->coding; plain NULL: the representation's own bytes. */
-static pe_status get(pe_representation *representation, const pe_stored_response *plain,
-                     pe_cached_response *out, pe_problem *why)
-{
-    filling context = {representation, plain, out->coding};
-    const pe_slice key = pe_representation_key(representation, out->coding);
-    const size_t most =
-        plain == NULL ? (size_t)representation->length_max + 1 : pe_coding_room(plain->bytes);
-    const pe_metadata *metadata = plain == NULL ? &representation->metadata : &plain->metadata;
-    const pe_cache_request request = {
-        .key = key.text,
-        .key_bytes = key.bytes,
-        .most = pe_stored_response_weight(most, metadata),
-        .fill = fill,
-        .context = &context,
-    };
-    return key.bytes == 0 ? pe_fail_memory(why)
-                          : pe_cache_get_bounded(representation->service->responses->responses,
-                                                 &request, &out->entry, &out->hit, why);
-}
-
-pe_status pe_cached_response_get(pe_representation *representation, pe_cached_response *out,
-                                 pe_problem *why)
-{
-    pe_cached_response plain = {.coding = PE_CODING_IDENTITY};
-    if (out->coding != PE_CODING_IDENTITY && representation->in_pieces)
-        return get(representation, NULL, out, why);
-    PE_TRY(get(representation, NULL, &plain, why));
-    if (plain.entry == NULL || out->coding == PE_CODING_IDENTITY) {
-        *out = plain;
-        return PE_OK;
-    }
-    pe_cached_response coded = {.coding = out->coding};
-    pe_status status = get(representation, response_of(plain.entry), &coded, why);
-    const bool not_worth =
-        status == PE_OK && coded.entry != NULL && response_of(coded.entry)->data == NULL;
-    if (status == PE_OK)
-        *out = not_worth ? plain : coded;
-    out->hit = coded.hit;
-    pe_cache_entry_unref(not_worth ? coded.entry : plain.entry);
-    return status;
-}
-
-/* ---- what is there ---- */
-
-static pe_cache_entry *peek(pe_representation *representation, pe_coding coding)
+pe_cache_entry *pe_cached_response_find(pe_representation *representation, pe_coding coding)
 {
     const pe_slice key = pe_representation_key(representation, coding);
     pe_cache *responses = representation->service->responses->responses;
     return key.bytes > 0 ? pe_cache_peek(responses, key.text, key.bytes) : NULL;
 }
 
-pe_cache_entry *pe_cached_response_find(pe_representation *representation, pe_coding *coding)
+typedef struct filling {
+    pe_representation *representation;
+    pe_coding coding;
+} filling;
+
+static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
 {
-    pe_cache_entry *entry = peek(representation, *coding);
-    if (entry == NULL || response_of(entry)->data != NULL)
-        return entry;
-    pe_cache_entry_unref(entry);
-    *coding = PE_CODING_IDENTITY;
-    return peek(representation, *coding);
+    const filling *f = context;
+    pe_buffer data;
+    pe_stored_response *stored;
+    pe_metadata own = f->representation->metadata;
+    PE_TRY(pe_representation_render(f->representation, NULL, f->coding, &data, &own, why));
+    PE_TRY(pe_stored_response_make(f->representation->service, &data, &own, &stored, why));
+    *value = stored;
+    *bytes = pe_stored_response_weight(stored->bytes, &stored->metadata);
+    return PE_OK;
+}
+
+pe_status pe_cached_response_get(pe_representation *representation, pe_coding coding,
+                                 pe_cache_entry **out, int *hit, pe_problem *why)
+{
+    filling context = {representation, coding};
+    const pe_slice key = pe_representation_key(representation, coding);
+    const pe_cache_request request = {
+        .key = key.text,
+        .key_bytes = key.bytes,
+        .most = pe_stored_response_weight((size_t)representation->length_max + 1,
+                                          &representation->metadata),
+        .fill = fill,
+        .context = &context,
+    };
+    return key.bytes == 0 ? pe_fail_memory(why)
+                          : pe_cache_get_bounded(representation->service->responses->responses,
+                                                 &request, out, hit, why);
 }
 
 void pe_cached_response_remember(pe_representation *representation, pe_coding coding,

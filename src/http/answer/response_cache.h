@@ -14,7 +14,7 @@ typedef struct pe_representation pe_representation; /* http/answer/representatio
 /** A rendered representation with its response, as the response cache has. Immutable, but for the
  * digest. */
 typedef struct pe_stored_response {
-    char *data; /* freed by `shared`, whose content it is; NULL: coding it was not worth it */
+    char *data; /* freed by `shared`, whose content it is */
     size_t bytes;
     pe_metadata metadata;
     struct MHD_Response *shared; /* says "hit" and carries nothing that differs by request */
@@ -22,12 +22,10 @@ typedef struct pe_stored_response {
     _Atomic(char *) digest;
 } pe_stored_response;
 
-/**
- * Of rendered bytes. Takes data and, on success, the location of *metadata (set to NULL there).
- * Errors  OVERLOADED (memory).
- */
-pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data, pe_metadata *metadata,
-                                  pe_stored_response **out, pe_problem *why) PE_MUST_CHECK;
+/** Of rendered bytes, which it takes.   Errors  OVERLOADED (memory). */
+pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data,
+                                  const pe_metadata *metadata, pe_stored_response **out,
+                                  pe_problem *why) PE_MUST_CHECK;
 
 /** What a response of so many bytes holds, with the library's part and a digest: what a cache
  * reckons with. */
@@ -78,24 +76,17 @@ size_t pe_response_cache_evict(pe_response_cache *cache, size_t bytes);
 /** Is it worth storing: a table whose bytes are surely no more than the settings allow? */
 bool pe_cached_response_fits(const pe_representation *representation);
 
-/** The entry of the response that is stored in this coding, or of the plain one where *coding was
- * not worth it and becomes IDENTITY; with a reference. NULL when there is none. */
-pe_cache_entry *pe_cached_response_find(pe_representation *representation, pe_coding *coding);
+/** The entry of the response that is stored for this coding, with a reference; NULL when there is
+ * none. Where the coding was not worth it, its bytes are plain. */
+pe_cache_entry *pe_cached_response_find(pe_representation *representation, pe_coding coding);
 
-/** A stored response as the cache gave it. */
-typedef struct pe_cached_response {
-    pe_cache_entry *entry; /* with a reference; NULL: the cache has no room for it */
-    pe_coding coding;      /* that it has */
-    int hit;               /* it was there, or another thread made it */
-} pe_cached_response;
+/** The same, rendered and coded by one thread when it is absent: then *hit is false. *out is NULL
+ * where the cache has no room: it is small, or readers hold what is in it.
+ * Errors  OVERLOADED (memory). */
+pe_status pe_cached_response_get(pe_representation *representation, pe_coding coding,
+                                 pe_cache_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
 
-/** The response in out->coding, or the plain one where that is not worth it. One thread renders and
- * codes it when it is absent. The cache has no room for it when it is small, or when readers hold
- * what is in it.   Errors  OVERLOADED (memory). */
-pe_status pe_cached_response_get(pe_representation *representation, pe_cached_response *out,
-                                 pe_problem *why) PE_MUST_CHECK;
-
-/** Remember that a raw request means this canonical one, in this coding; and so does its target,
+/** Remember that a raw request means this canonical one, for this coding; and so does its target,
  * where the answer is much work. */
 void pe_cached_response_remember(pe_representation *representation, pe_coding coding,
                                  uint64_t edition, const char *target, const char *accept,
