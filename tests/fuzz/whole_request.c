@@ -114,15 +114,15 @@ static void check_bytes(const pe_representation *representation, const pe_buffer
 static void check_part(pe_request *request, pe_representation *representation,
                        const pe_buffer *whole)
 {
-    pe_buffer part = {0};
+    pe_buffer part;
     pe_problem why;
     pe_range range = {0};
     pe_range_read(request->header[PE_HEADER_RANGE], request->header[PE_HEADER_IF_RANGE],
                   representation->metadata.etag, representation->length, &range);
     if (!representation->metadata.ranges || range.kind != PE_RANGE_PART)
         return;
-    FUZZ_PROMISE(
-        pe_representation_render(representation, &range, PE_CODING_IDENTITY, &part, &why) == PE_OK);
+    FUZZ_PROMISE(pe_representation_render(representation, &range, PE_CODING_IDENTITY, &part, NULL,
+                                          &why) == PE_OK);
     FUZZ_PROMISE(part.bytes == range.bytes);
     FUZZ_PROMISE(memcmp(part.data, whole->data + range.first, part.bytes) == 0);
     pe_buffer_free(&part);
@@ -160,7 +160,7 @@ static pe_status answer(pe_request *request, pe_problem *why)
 {
     pe_representation *representation = request->representation;
     pe_price price = pe_price_estimate(&representation->query.values);
-    pe_buffer whole = {0};
+    pe_buffer whole;
     pe_status status = pe_price_check(price.planning, WORK_MAX, why);
     if (status == PE_OK)
         status = pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why);
@@ -171,7 +171,7 @@ static pe_status answer(pe_request *request, pe_problem *why)
     check_location(representation);
     if (representation->length_max > WORK_MAX * 32)
         return PE_OK;
-    status = pe_representation_render(representation, NULL, PE_CODING_IDENTITY, &whole, why);
+    status = pe_representation_render(representation, NULL, PE_CODING_IDENTITY, &whole, NULL, why);
     FUZZ_PROMISE(status == PE_OK);
     check_bytes(representation, &whole);
     check_part(request, representation, &whole);

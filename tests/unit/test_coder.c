@@ -23,15 +23,13 @@ static void code(const pe_plan *plan, const pe_rendering *rendering, pe_coding c
     pe_stream *stream;
     pe_coder *coder;
     pe_problem why;
-    char *data;
-    size_t bytes;
+    size_t before;
     assert_int_equal(pe_stream_make(plan, rendering, &stream, &why), PE_OK);
     assert_int_equal(pe_coder_make(coding, stream, &coder, &why), PE_OK);
     do {
-        assert_int_equal(pe_coder_read(coder, &data, &bytes, &why), PE_OK);
-        pe_buffer_add(out, data, bytes);
-        free(data);
-    } while (bytes > 0);
+        before = out->bytes;
+        assert_int_equal(pe_coder_read(coder, out, &why), PE_OK);
+    } while (out->bytes > before);
     pe_coder_free(coder);
     pe_stream_free(stream);
 }

@@ -12,7 +12,6 @@
 #include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/request/parameters.h"
-#include "http/request/tally.h"
 #include "plan/resource.h"
 
 /* Where parsing a body takes about a millisecond. */
@@ -450,6 +449,6 @@ pe_outcome pe_answer_from_cache(pe_request *request)
         pe_cache_entry_unref(entry);
     }
     if (outcome == PE_REPLIED)
-        pe_tally_cache_hit(request->service->tally);
+        pe_service_count(&request->service->counters.warm_hits);
     return outcome;
 }

@@ -47,8 +47,8 @@ typedef struct pe_body_stream {
     size_t large;         /* bytes taken from the room for large blocks */
     pe_pace pace;
     pe_status status;
-    char *block; /* not sent yet: [at, at + have) */
-    size_t at, have;
+    pe_buffer block; /* not sent yet: from `at` on */
+    size_t at;
     pe_job job;
 } pe_body_stream;
 
@@ -58,7 +58,7 @@ static void release(void *context)
     atomic_fetch_sub_explicit(&body->service->large_blocks, body->large, memory_order_relaxed);
     pe_coder_free(body->coder);
     pe_representation_free(body->representation);
-    free(body->block);
+    pe_buffer_free(&body->block);
     free(body);
 }
 
@@ -98,21 +98,19 @@ static void make_block(pe_body_stream *body, pe_problem *why)
                         : text < TEXT_BYTES                        ? text
                                                                    : TEXT_BYTES;
     size_t got = 0;
-    pe_status status;
     pe_budget_go_on(body->begun);
-    if (body->coder != NULL) {
-        status = pe_coder_read(body->coder, &body->block, &got, why);
-    } else {
-        status = pe_stream_read(stream, room, most, &got, why);
-        if (status == PE_OK && got > 0 && (body->block = malloc(got)) == NULL)
-            status = pe_fail_memory(why);
-        if (body->block != NULL)
-            memcpy(body->block, room, got);
+    pe_status status = body->coder != NULL ? pe_coder_read(body->coder, &body->block, why)
+                                           : pe_stream_read(stream, room, most, &got, why);
+    if (status == PE_OK && got > 0) {
+        pe_buffer_add(&body->block, room, got);
+        status = body->block.failed ? pe_fail_memory(why) : PE_OK;
     }
+    if (status == PE_OK)
+        pe_buffer_fit(&body->block);
+    else
+        pe_buffer_free(&body->block);
     pe_budget_go_on(false);
-    note(body, status, got, why);
-    body->at = 0;
-    body->have = status == PE_OK ? got : 0;
+    note(body, status, body->block.bytes, why);
 }
 
 /* In a worker, whose own time is taken: what others do on the machine makes no block slow. */
@@ -139,14 +137,13 @@ static void make_in_worker(void *context)
 /* What is held of a block. */
 static size_t take(pe_body_stream *body, char *out, size_t bytes)
 {
-    const size_t got = body->have < bytes ? body->have : bytes;
+    const size_t left = body->block.bytes - body->at, got = left < bytes ? left : bytes;
     if (got > 0)
-        memcpy(out, body->block + body->at, got);
+        memcpy(out, body->block.data + body->at, got);
     body->at += got;
-    body->have -= got;
-    if (body->have == 0) { /* whoever stalls now holds the library's block alone */
-        free(body->block);
-        body->block = NULL;
+    if (got == left) { /* whoever stalls now holds the library's block alone */
+        pe_buffer_free(&body->block);
+        body->at = 0;
     }
     return got;
 }
@@ -279,11 +276,9 @@ pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_proble
     pe_status status = set_up(request, coding, body, why);
     if (status == PE_OK && request->method != PE_METHOD_HEAD) {
         take_large(body);
-        do { /* the numbers of a figure are before its first byte */
-            free(body->block);
-            body->block = NULL;
+        do /* the numbers of a figure are before its first byte */
             make_measured(body, why);
-        } while (!body->ended && body->have == 0);
+        while (!body->ended && body->block.bytes == 0);
         body->begun = true;
         status = body->status;
     }

@@ -41,7 +41,7 @@ typedef struct scrape {
     pe_budget_stats budget;
     uint64_t reserved, resident; /* UNKNOWN where the system does not tell */
     uint64_t by_class[6];        /* requests; by_class[4]: 4xx; [0]: no reply */
-    uint64_t requests, warm_hits, active, queue, connections, log_dropped, files, files_max;
+    uint64_t requests, active, queue, connections, log_dropped, files, files_max;
     uint64_t body_bytes, large_blocks;
     struct { /* of the budget, by purpose */
         uint64_t responses, tables, learned, documents, coders, connections;
@@ -169,53 +169,27 @@ static void read_caches(const scrape *from, const metric_row *row)
 
 /* ---- requests by route, method and status ---- */
 
-/* What a visitor of series works on. */
-typedef struct series_reading {
-    const scrape *from;
-    const metric_row *row;
-} series_reading;
-
-static uint64_t requests_of(const pe_tally_sum *sum)
-{
-    uint64_t all = 0;
-    for (size_t b = 0; b < PE_LEN(sum->bucket); b++)
-        all += sum->bucket[b];
-    return all;
-}
-
 /* from of the row: 0, or the offset in pe_tally_sum of a sum of bytes. The labels have the names of
  * OpenTelemetry's conventions. */
-static void write_series(void *context, const pe_tally_sum *sum)
-{
-    const struct pe_method_name *known = pe_method_names;
-    while (known->name != NULL && known->method != sum->method)
-        known++;
-    const series_reading *reading = context;
-    const scrape *from = reading->from;
-    const metric_row *row = reading->row;
-    char labels[256], route[96];
-    from->service->name_route(sum->route, route, sizeof route);
-    snprintf(labels, sizeof labels,
-             "http_request_method=\"%s\",http_route=\"%s\",http_response_status_code=\"%u\"",
-             known->name != NULL ? known->name : "_OTHER", route, sum->status);
-    if (row->type == METRIC_HISTOGRAM) {
-        histogram(from, row, labels, sum->bucket, sum->nanoseconds);
-    } else {
-        whole(from, row, "_sum", labels, *(const uint64_t *)at(sum, row->from));
-        whole(from, row, "_count", labels, requests_of(sum));
-    }
-}
-
 static void read_series(const scrape *from, const metric_row *row)
 {
-    pe_tally_each(from->service->tally, write_series, &(series_reading){from, row});
-}
-
-static void add_by_class(void *context, const pe_tally_sum *sum)
-{
-    scrape *out = context;
-    out->by_class[sum->status / 100] += requests_of(sum);
-    out->requests += requests_of(sum);
+    pe_tally_sum sum;
+    for (size_t place = 0; pe_tally_next(from->service->tally, &place, &sum);) {
+        const struct pe_method_name *known = pe_method_names;
+        while (known->name != NULL && known->method != sum.method)
+            known++;
+        char labels[256], route[96];
+        from->service->name_route(sum.route, route, sizeof route);
+        snprintf(labels, sizeof labels,
+                 "http_request_method=\"%s\",http_route=\"%s\",http_response_status_code=\"%u\"",
+                 known->name != NULL ? known->name : "_OTHER", route, sum.status);
+        if (row->type == METRIC_HISTOGRAM) {
+            histogram(from, row, labels, sum.bucket, sum.nanoseconds);
+        } else {
+            whole(from, row, "_sum", labels, *(const uint64_t *)at(&sum, row->from));
+            whole(from, row, "_count", labels, sum.requests);
+        }
+    }
 }
 
 /* ---- rows of several labels ---- */
@@ -275,7 +249,7 @@ static const metric_row rows[] = {
     COUNTER("posenc_responses", NULL, OF_SCRAPE(by_class[4]), "class=\"4xx\""),
     COUNTER("posenc_responses", NULL, OF_SCRAPE(by_class[5]), "class=\"5xx\""),
     COUNTER("posenc_warm_hits",
-            "Requests answered from the response cache by their raw target and headers.", OF_SCRAPE(warm_hits)),
+            "Requests answered from the response cache by their raw target and headers.", OF_COUNTERS(warm_hits)),
     COUNTER("posenc_rejections", "Replies that told a problem, by its code.", read_problems, 0),
     COUNTER("posenc_refused", "Requests refused because of their header alone.", OF_COUNTERS(refused)),
     COUNTER("posenc_timeouts", "Requests that did not arrive before their deadline.", OF_COUNTERS(timeouts)),
@@ -382,8 +356,11 @@ static void take(pe_service *service, scrape *out)
     out->large_blocks = atomic_load(&service->large_blocks);
     if (!pe_process_memory(&service->process, &out->reserved, &out->resident))
         out->reserved = out->resident = UNKNOWN;
-    pe_tally_each(service->tally, add_by_class, out);
-    out->warm_hits = pe_tally_cache_hits(service->tally);
+    pe_tally_sum sum;
+    for (size_t place = 0; pe_tally_next(service->tally, &place, &sum);) {
+        out->by_class[sum.status / 100] += sum.requests;
+        out->requests += sum.requests;
+    }
     out->active = pe_watchdog_active(service->watchdog);
     out->queue = pe_pool_waiting(service->pool);
     out->connections = pe_watchdog_count(service->watchdog);

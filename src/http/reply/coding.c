@@ -374,12 +374,10 @@ static pe_status read_piece(pe_coder *coder, char *input, size_t *have, pe_probl
     return PE_OK;
 }
 
-pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *why)
+pe_status pe_coder_read(pe_coder *coder, pe_buffer *out, pe_problem *why)
 {
     bench *at = bench_of_thread();
     size_t made = 0, have, used;
-    *out = NULL;
-    *bytes = 0;
     if (at == NULL)
         return pe_fail_memory(why);
     for (int n = 0; !coder->ended && made < ENOUGH_BYTES && (made == 0 || n < PIECES_MAX); n++) {
@@ -392,33 +390,22 @@ pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *
         coder->begun = true;
         coder->ended = coder->last;
     }
-    if (made == 0)
-        return PE_OK;
-    *out = malloc(made);
-    if (*out == NULL)
-        return pe_fail_memory(why);
-    memcpy(*out, at->output, made);
-    *bytes = made;
-    return PE_OK;
+    pe_buffer_add(out, at->output, made);
+    return out->failed ? pe_fail_memory(why) : PE_OK;
 }
 
 pe_status pe_coder_apply(pe_coding coding, pe_stream *stream, uint64_t *most, pe_buffer *out,
                          pe_problem *why)
 {
     pe_coder *coder;
-    char *data;
-    size_t bytes = 1;
     pe_status status = pe_coder_make(coding, stream, &coder, why);
     PE_TRY(status);
     coder->left = *most;
-    while (bytes > 0 && status == PE_OK) {
-        status = pe_coder_read(coder, &data, &bytes, why);
-        pe_buffer_add(out, data, bytes);
-        free(data);
-    }
+    while (!coder->ended && status == PE_OK)
+        status = pe_coder_read(coder, out, why);
     *most = coder->taken;
     pe_coder_free(coder);
-    return status == PE_OK && out->failed ? pe_fail_memory(why) : status;
+    return status;
 }
 
 pe_status pe_coder_share(pe_coding coding, pe_stream *stream, double *out, pe_problem *why)

@@ -54,8 +54,8 @@ pe_status pe_coder_make(pe_coding coding, pe_stream *stream, pe_coder **out,
                         pe_problem *why) PE_MUST_CHECK;
 void pe_coder_free(pe_coder *coder); /* accepts NULL */
 
-/** The next coded bytes: *out is the caller's, to free; NULL at the end. About a millisecond. */
-pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *why) PE_MUST_CHECK;
+/** Append the next coded bytes; at the end there are none. About a millisecond. */
+pe_status pe_coder_read(pe_coder *coder, pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
 
 /** Append the coded form of what the stream gives next, *most bytes at most; *most is then how many
  * there were.   Errors  OVERLOADED (memory); those of the stream. */

@@ -52,6 +52,7 @@ typedef struct pe_counters {
     atomic_int_fast64_t longest;       /* nanoseconds of a worker between two looks at its clock */
     atomic_uint_fast64_t spins, leaks; /* while nothing was asked */
     atomic_uint_fast64_t digests;      /* made, not taken from the cache */
+    atomic_uint_fast64_t warm_hits;    /* answered from the response cache as they were sent */
     pe_histogram waits;                /* for a worker */
     pe_histogram work_on_requests, work_on_blocks; /* by workers: each turn; each block */
 } pe_counters;

@@ -31,10 +31,6 @@ typedef struct series {
 } series;
 
 struct pe_tally {
-    struct {
-        atomic_uint_fast64_t cache_hits;
-        char apart[128 - sizeof(atomic_uint_fast64_t)];
-    } thread[CELLS];
     unsigned routes;
     _Atomic(series *) series[]; /* by route, method, status; NULL: nothing counted */
 };
@@ -109,39 +105,28 @@ void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned statu
         pe_count_add(&mine->received, request->body_arrived);
 }
 
-void pe_tally_cache_hit(pe_tally *tally)
-{
-    pe_count_add(&tally->thread[cell_of_thread()].cache_hits, 1);
-}
-
 /* ---- reading ---- */
 
-uint64_t pe_tally_cache_hits(const pe_tally *tally)
+bool pe_tally_next(const pe_tally *tally, size_t *at, pe_tally_sum *out)
 {
-    uint64_t all = 0;
-    for (size_t c = 0; c < CELLS; c++)
-        all += pe_count_of(&tally->thread[c].cache_hits);
-    return all;
-}
-
-void pe_tally_each(const pe_tally *tally, void (*visit)(void *context, const pe_tally_sum *sum),
-                   void *context)
-{
-    for (size_t i = 0; i < slots(tally->routes); i++) {
-        const series *all = atomic_load_explicit(&tally->series[i], memory_order_acquire);
-        if (all == NULL)
-            continue;
-        pe_tally_sum sum = {.route = (unsigned)(i / STATUSES / METHODS),
-                            .method = (pe_method)(i / STATUSES % METHODS),
-                            .status = statuses[i % STATUSES]};
-        for (size_t n = 0; n < CELLS; n++) {
-            const cell *one = &all->cell[n];
-            for (size_t b = 0; b < PE_LEN(sum.bucket); b++)
-                sum.bucket[b] += pe_count_of(&one->took.bucket[b]);
-            sum.nanoseconds += pe_count_of(&one->took.nanoseconds);
-            sum.sent += pe_count_of(&one->sent);
-            sum.received += pe_count_of(&one->received);
+    const series *all = NULL;
+    const size_t n = slots(tally->routes);
+    while (*at < n && all == NULL)
+        all = atomic_load_explicit(&tally->series[(*at)++], memory_order_acquire);
+    const size_t slot = *at - 1;
+    *out = (pe_tally_sum){.route = (unsigned)(slot / STATUSES / METHODS),
+                          .method = (pe_method)(slot / STATUSES % METHODS),
+                          .status = statuses[slot % STATUSES]};
+    for (size_t c = 0; all != NULL && c < CELLS; c++) {
+        const cell *one = &all->cell[c];
+        for (size_t b = 0; b < PE_LEN(out->bucket); b++) {
+            const uint64_t requests = pe_count_of(&one->took.bucket[b]);
+            out->bucket[b] += requests;
+            out->requests += requests;
         }
-        visit(context, &sum);
+        out->nanoseconds += pe_count_of(&one->took.nanoseconds);
+        out->sent += pe_count_of(&one->sent);
+        out->received += pe_count_of(&one->received);
     }
+    return all != NULL;
 }

@@ -21,7 +21,7 @@ typedef struct pe_tally_sum {
     unsigned route; /* its number */
     pe_method method;
     unsigned status; /* 0: no reply */
-    uint64_t bucket[PE_HISTOGRAM_BOUNDS + 1], nanoseconds;
+    uint64_t bucket[PE_HISTOGRAM_BOUNDS + 1], nanoseconds, requests;
     uint64_t sent, received; /* bytes of bodies */
 } pe_tally_sum;
 
@@ -34,12 +34,7 @@ void pe_tally_free(pe_tally *tally);
  * Where memory runs out, it is not counted.   Threads  any. */
 void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned status, int64_t now);
 
-/** A request was answered from the response cache as it was sent. */
-void pe_tally_cache_hit(pe_tally *tally);
-uint64_t pe_tally_cache_hits(const pe_tally *tally);
-
-/** Each series in turn, in order of route, method and status. */
-void pe_tally_each(const pe_tally *tally, void (*visit)(void *context, const pe_tally_sum *sum),
-                   void *context);
+/** The next series in order of route, method and status; *at begins at 0. False: there is none. */
+bool pe_tally_next(const pe_tally *tally, size_t *at, pe_tally_sum *out);
 
 #endif
