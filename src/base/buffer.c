@@ -20,7 +20,8 @@ static bool grow(pe_buffer *buffer, size_t bytes)
     }
     if (need <= buffer->capacity)
         return true;
-    size_t capacity = buffer->capacity < 64 ? 64 : buffer->capacity;
+    /* What is large at once is mostly all that comes. */
+    size_t capacity = buffer->capacity > 0 ? buffer->capacity : need > 4096 ? need : 64;
     while (capacity < need)
         if (!pe_size_mul(capacity, 2, &capacity))
             capacity = need;

@@ -54,6 +54,11 @@ typedef struct connection {
     bool refused; /* before all of a request had arrived */
 } connection;
 
+static connection *carrier_of(pe_request *request)
+{
+    return (connection *)(void *)((char *)request - offsetof(connection, request));
+}
+
 /* ---- a connection opens and closes ---- */
 
 /* Release everything but the memory of a short target, and zero the rest. */
@@ -126,7 +131,6 @@ static connection *open_connection(pe_service *service, struct MHD_Connection *m
     opened->service = service;
     opened->library = mhd;
     opened->watch.place = place;
-    opened->watch.tls = place == PE_PLACE_OPERATOR ? NULL : service->tls;
     opened->inlet = (pe_inlet){.socket = socket_of(mhd),
                                .session = session,
                                .watchdog = service->watchdog,
@@ -211,7 +215,7 @@ static int on_certificate(gnutls_session_t session, const gnutls_datum_t *author
                           gnutls_privkey_t *key)
 {
     const connection *carrier = connection_of(gnutls_session_get_ptr(session));
-    return carrier != NULL ? pe_tls_show(carrier->watch.tls, chain, n, key) : -1;
+    return carrier != NULL ? pe_tls_show(carrier->service->tls, chain, n, key) : -1;
 }
 
 /*
@@ -231,8 +235,7 @@ static void *on_target(void *context PE_UNUSED, const char *target, struct MHD_C
                        atomic_load_explicit(&request->service->guarded, memory_order_relaxed);
     request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
     atomic_store_explicit(&carrier->watch.started, 0, memory_order_relaxed);
-    if (!pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
-                           request->started) ||
+    if (!pe_inlet_enter(&carrier->inlet, PE_PHASE_RECEIVING, request->started) ||
         !pe_target_keep(request, target))
         return NULL;
     char *query = strchr((char *)(uintptr_t)target, '?');
@@ -303,7 +306,7 @@ static bool is_left(void *context)
     if (now - request->looked_at < LOOK_EVERY)
         return false;
     request->looked_at = now;
-    const bool interim = request->takes_interim && request->watch->tls == NULL;
+    const bool interim = request->takes_interim && carrier_of(request)->inlet.session == NULL;
     if (pe_client_alive(request->watch->socket, interim))
         return false;
     pe_service_count(&request->service->counters.abandoned);
@@ -390,7 +393,7 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
     const pe_job_kind kind = request->next.kind;
     bool refused = pe_pool_refuses(request->service->pool, queues, kind);
     if (!refused && request->stage != PE_STAGE_WORKING) {
-        if (!pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, 0))
+        if (!pe_inlet_enter(&carrier_of(request)->inlet, PE_PHASE_WORKING, 0))
             return PE_REPLIED; /* by a 408 */
         request->stage = PE_STAGE_WORKING;
         set_label(request);
@@ -408,7 +411,7 @@ static void take_part(pe_request *request)
     pe_service *service = request->service;
     pe_client_queues *queues = pe_admission_queues(request);
     if (pe_pool_refuses(service->pool, queues, PE_JOB_HEAVY) ||
-        !pe_watchdog_enter(service->watchdog, request->watch, PE_PHASE_WORKING, 0))
+        !pe_inlet_enter(&carrier_of(request)->inlet, PE_PHASE_WORKING, 0))
         return;
     MHD_suspend_connection(request->connection);
     if (!hand_over(request, queues, PE_JOB_HEAVY, request->body.bytes))
@@ -461,8 +464,7 @@ static enum MHD_Result send_reply(pe_request *request)
         set_label(request);
     pe_access_log_begin(request);
     /* False: the client has been answered past the library, and gets no more. */
-    const bool sends =
-        pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_SENDING, pe_clock());
+    const bool sends = pe_inlet_enter(&carrier_of(request)->inlet, PE_PHASE_SENDING, pe_clock());
     return sends ? pe_reply_send(request) : MHD_NO;
 }
 
@@ -480,10 +482,11 @@ static void reply_late(void *context)
 /* Reply past the library, unless it has been done. */
 static void reply_raw(pe_request *request, const pe_problem *why, bool head)
 {
-    if (!pe_watchdog_leave(request->service->watchdog, request->watch))
+    connection *carrier = carrier_of(request);
+    if (!pe_inlet_leave(&carrier->inlet))
         return;
     request->reply.http_status = (unsigned)pe_status_http(why->status);
-    pe_reply_raw(request->service, way_to(connection_of(request->connection)), why, request, head);
+    pe_reply_raw(request->service, way_to(carrier), why, request, head);
 }
 
 /* The header has arrived. A reply that is queued now ends the connection, so only refusals are. */
@@ -552,8 +555,7 @@ static enum MHD_Result on_access(void *context PE_UNUSED, struct MHD_Connection 
         return MHD_NO;
     switch (request->stage) {
     case PE_STAGE_NEW:
-        return begin((connection *)((char *)request - offsetof(connection, request)), method,
-                     version);
+        return begin(carrier_of(request), method, version);
     case PE_STAGE_BODY:
         if (bytes == 0)
             return process_whole(request) == PE_DEFERRED ? MHD_YES : send_reply(request);

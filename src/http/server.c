@@ -270,11 +270,6 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     return pe_reload_all(service, settings, why); /* for the first time */
 }
 
-static void on_expired(void *context, int socket)
-{
-    pe_reply_raw_late(context, (pe_raw_way){.socket = socket});
-}
-
 /* What a refused client still sends is dropped up to twice the largest body, and at least this. */
 #define LINGER_BYTES_MIN 67108864
 
@@ -302,7 +297,7 @@ static pe_status start_threads(pe_service *service, const pe_settings *settings,
     deadlines.reader.silence = settings->idle_timeout_ms * ms;
     PE_TRY(pe_pool_make(&pool, &service->pool, why));
     PE_TRY(pe_drain_make(&drain, &service->drain, why));
-    return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
+    return pe_watchdog_make(&deadlines, &service->watchdog, why);
 }
 
 /* All that settings and the files that they name decide. */

@@ -231,7 +231,7 @@ void fuzz_inlet(pe_slice input)
         never.of[phase] = long_enough;
     pe_problem why;
     pe_watchdog *watchdog = NULL;
-    if (pe_watchdog_make(&never, NULL, NULL, &watchdog, &why) != PE_OK)
+    if (pe_watchdog_make(&never, &watchdog, &why) != PE_OK)
         abort();
     run_all(input, watchdog, false);
     run_all(input, watchdog, true);

@@ -372,19 +372,12 @@ static void say(int socket, const pe_inlet *coded, const char *word)
     shutdown(socket, SHUT_WR);
 }
 
-static void expire(void *context PE_UNUSED, int socket)
-{
-    if (random_below(&scene.random, 2) == 0)
-        pause_for(random_int(&scene.random, 0, 50) * MS);
-    say(socket, NULL, "late\n");
-}
-
 static void be_late(void *context)
 {
     connection *c = context;
     HOLDS(!c->refused && !c->told);
     c->told = true;
-    say(c->inlet.socket, &c->inlet, "late\n");
+    say(c->inlet.socket, c->inlet.session != NULL ? &c->inlet : NULL, "late\n");
 }
 
 static void refuse(void *context)
@@ -392,7 +385,7 @@ static void refuse(void *context)
     connection *c = context;
     if (c->inlet.framing.part == PE_FRAMING_HEADER)
         (void)pe_inlet_began(&c->inlet);
-    if (pe_watchdog_leave(watchdog, &c->watch))
+    if (pe_inlet_leave(&c->inlet))
         say(c->inlet.socket, c->inlet.session != NULL ? &c->inlet : NULL, "wrong\n");
     c->refused = true;
 }
@@ -412,7 +405,6 @@ static void accept_one(int socket, client *of, bool proxied, gnutls_session_t se
                           .refused = refuse,
                           .late = be_late,
                           .context = c};
-    c->watch.tls = (void *)session; /* only whether there is any counts */
     struct epoll_event all = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c};
     HOLDS(pe_inlet_open(&c->inlet));
     pe_watchdog_add(watchdog, &c->watch, socket);
@@ -433,8 +425,8 @@ static bool is_told(const connection *c)
 {
     const bool begun = c->inlet.held.bytes > 0 && c->inlet.held.passed == 0;
     const bool waits = c->at == AT_HEADER && c->inlet.status == PE_OK && c->of->gone > scene.now;
-    const bool coded = c->inlet.session != NULL && c->inlet.secure;
-    const bool told = c->watch.unheard && (c->told || !coded);
+    const bool insecure = c->inlet.session != NULL && !c->inlet.secure;
+    const bool told = c->watch.unheard && (c->told || insecure);
     return !begun || !waits || draining || c->of->ends_sending || told;
 }
 
@@ -444,7 +436,6 @@ static void close_one(connection *c)
     if (c->at != AT_HEADER && c->at != AT_END)
         complete(c, false);
     c->at = AT_END;
-    HOLDS(c->watch.replying == 0);
     if (c->inlet.session != NULL)
         (void)gnutls_bye(c->inlet.session, GNUTLS_SHUT_WR);
     shutdown(c->inlet.socket, SHUT_WR);
@@ -492,7 +483,7 @@ static bool read_header(connection *c)
     c->body = declared != NULL ? strtoul(declared + sizeof length - 1, NULL, 10) : 0;
     consume(c, bytes);
     c->at = AT_BODY;
-    if (!pe_watchdog_enter(watchdog, &c->watch, PE_PHASE_RECEIVING, pe_inlet_began(&c->inlet))) {
+    if (!pe_inlet_enter(&c->inlet, PE_PHASE_RECEIVING, pe_inlet_began(&c->inlet))) {
         close_one(c);
         return false;
     }
@@ -526,7 +517,7 @@ static bool read_body(connection *c)
     c->body -= some;
     if (c->body > 0)
         return receive(c);
-    if (!pe_watchdog_enter(watchdog, &c->watch, PE_PHASE_WORKING, 0)) {
+    if (!pe_inlet_enter(&c->inlet, PE_PHASE_WORKING, 0)) {
         close_one(c);
         return false;
     }
@@ -544,7 +535,7 @@ static bool begin_reply(connection *c)
 {
     if (c->works)
         return false;
-    if (!pe_watchdog_enter(watchdog, &c->watch, PE_PHASE_SENDING, scene.now)) {
+    if (!pe_inlet_enter(&c->inlet, PE_PHASE_SENDING, scene.now)) {
         close_one(c);
         return false;
     }
@@ -940,7 +931,7 @@ static void run_world(void)
     scene.n = submitted = run = 0;
     no_more = draining = false;
     events = epoll_create1(EPOLL_CLOEXEC);
-    HOLDS(pe_watchdog_make(&times, expire, NULL, &watchdog, &why) == PE_OK);
+    HOLDS(pe_watchdog_make(&times, &watchdog, &why) == PE_OK);
     HOLDS(pe_drain_make(&limits, &refused_ones, &why) == PE_OK);
     HOLDS(pe_pool_make(&places, &pool, &why) == PE_OK);
     fiber *library = start(run_library, NULL);

@@ -3,9 +3,7 @@
 #include "support/check.h"
 
 #include <poll.h>
-#include <semaphore.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -15,30 +13,9 @@
 #define MILLISECOND INT64_C(1000000)
 #define LONG        (1000000 * MILLISECOND)
 
-/* How often an end was told, and what the telling waits for. */
 typedef struct scene {
     pe_watchdog *watchdog;
-    sem_t told, go_on;
-    bool waits, in_time;
 } scene;
-
-static bool wait_for(sem_t *sem)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += TEST_PATIENCE;
-    return sem_timedwait(sem, &until) == 0;
-}
-
-static void on_expired(void *context, int socket)
-{
-    scene *s = context;
-    (void)!send(socket, "late", 4, MSG_NOSIGNAL); /* whether it came is seen at the other end */
-    shutdown(socket, SHUT_WR);
-    sem_post(&s->told);
-    if (s->waits)
-        s->in_time = wait_for(&s->go_on);
-}
 
 /* Every phase may last long, but for one. */
 static pe_deadlines all_but(pe_phase phase, int64_t time)
@@ -52,17 +29,12 @@ static pe_deadlines all_but(pe_phase phase, int64_t time)
 static void open_scene(scene *s, const pe_deadlines *deadlines)
 {
     pe_problem why;
-    sem_init(&s->told, 0, 0);
-    sem_init(&s->go_on, 0, 0);
-    s->waits = s->in_time = false;
-    assert_int_equal(pe_watchdog_make(deadlines, on_expired, s, &s->watchdog, &why), PE_OK);
+    assert_int_equal(pe_watchdog_make(deadlines, &s->watchdog, &why), PE_OK);
 }
 
 static void close_scene(scene *s)
 {
     pe_watchdog_free(s->watchdog);
-    sem_destroy(&s->told);
-    sem_destroy(&s->go_on);
 }
 
 /* A connection: ends[0] is the server's. */
@@ -91,34 +63,6 @@ static size_t drain(int fd)
         got = recv(fd, some, sizeof some, 0);
     }
     return bytes;
-}
-
-/* Connections come and go while a late client is told so. */
-static void nobody_waits_for_a_raw_reply(void **state)
-{
-    const pe_deadlines deadlines = all_but(PE_PHASE_FRESH, 100 * MILLISECOND);
-    scene s;
-    int late[2], other[2];
-    pe_watch watch = {0}, another = {0};
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, late), 0);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
-    open_scene(&s, &deadlines);
-    s.waits = true;
-    pe_watchdog_add(s.watchdog, &watch, late[0]);
-    assert_true(wait_for(&s.told)); /* and now the telling waits for us */
-    pe_watchdog_add(s.watchdog, &another, other[0]);
-    (void)pe_watchdog_enter(s.watchdog, &another, PE_PHASE_WORKING, pe_clock());
-    pe_watchdog_remove(s.watchdog, &watch);
-    close(late[0]);
-    assert_int_equal(pe_watchdog_count(s.watchdog), 1);
-    sem_post(&s.go_on);
-    assert_int_equal(drain(late[1]), 4); /* the word, then the end */
-    pe_watchdog_remove(s.watchdog, &another);
-    close_scene(&s);
-    assert_true(s.in_time);
-    close(late[1]);
-    close(other[0]);
-    close(other[1]);
 }
 
 static void whoever_has_left_is_shut_and_others_are_not(void **state)
@@ -189,21 +133,22 @@ static void either_an_answer_or_a_408(void **state)
             enter(&s, &watch[i], pair[i]);
             assert_true(pe_watchdog_enter(s.watchdog, &watch[i], PE_PHASE_RECEIVING, pe_clock()));
         }
-        while (sem_trywait(&s.told) != 0) { /* the first is told: the others are about to be */
-        }
-        for (int i = 0; i < AT_ONCE; i++)
+        char none;
+        while (recv(pair[AT_ONCE - 1][0], &none, 1, MSG_DONTWAIT) != 0) {
+        } /* the first one learns of its end: the others are about to */
+        for (int i = 0; i < AT_ONCE; i++) {
             if (pe_watchdog_enter(s.watchdog, &watch[i], PE_PHASE_SENDING, pe_clock())) {
-                assert_int_equal(send(pair[i][0], "good", 4, MSG_NOSIGNAL), 4);
-                shutdown(pair[i][0], SHUT_WR);
                 answers++;
             } else {
+                assert_true(pe_watchdog_is_leaving(&watch[i]) && pe_watchdog_owes_reply(&watch[i]));
                 words++;
             }
-        for (int i = 0; i < AT_ONCE; i++) {
-            assert_int_equal(drain(pair[i][1]), 4); /* one of the two, and the end */
-            leave(&s, &watch[i], pair[i]);
+            assert_int_equal(send(pair[i][0], "word", 4, MSG_NOSIGNAL), 4);
+            shutdown(pair[i][0], SHUT_WR);
         }
-        while (sem_trywait(&s.told) == 0) {
+        for (int i = 0; i < AT_ONCE; i++) {
+            assert_int_equal(drain(pair[i][1]), 4); /* which nobody else cuts off */
+            leave(&s, &watch[i], pair[i]);
         }
     }
     print_message("%d answers, %d times 408\n", answers, words);
@@ -259,7 +204,6 @@ static void judges_silence_and_rate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_waits_for_a_raw_reply),
         cmocka_unit_test(whoever_has_left_is_shut_and_others_are_not),
         cmocka_unit_test(whoever_has_left_is_found_among_many),
         cmocka_unit_test(either_an_answer_or_a_408),

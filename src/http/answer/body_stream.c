@@ -105,9 +105,7 @@ static void make_block(pe_body_stream *body, pe_problem *why)
         pe_buffer_add(&body->block, room, got);
         status = body->block.failed ? pe_fail_memory(why) : PE_OK;
     }
-    if (status == PE_OK)
-        pe_buffer_fit(&body->block);
-    else
+    if (status != PE_OK)
         pe_buffer_free(&body->block);
     pe_budget_go_on(false);
     note(body, status, body->block.bytes, why);

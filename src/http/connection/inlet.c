@@ -13,9 +13,6 @@
 
 #include "base/clock.h"
 
-/* What one look drops of a client that has been answered, at most. */
-#define DROPPED_MAX (16U << 20)
-
 /* ---- which inlet a socket has ---- */
 
 /* By descriptor, since recv() knows nothing else. A place is entered and read by its connection's
@@ -187,6 +184,29 @@ bool pe_inlet_is_refused(const pe_inlet *inlet)
     return inlet->status != PE_OK && inlet->framing.part != PE_FRAMING_HEADER && may_refuse(inlet);
 }
 
+/* The watchdog has made the connection LEAVING. Always false. */
+static bool tell_late(pe_inlet *inlet)
+{
+    const bool owed = !inlet->told && pe_watchdog_owes_reply(inlet->watch);
+    inlet->told = true;
+    if (owed)
+        inlet->late(inlet->context);
+    return false;
+}
+
+bool pe_inlet_enter(pe_inlet *inlet, pe_phase phase, int64_t since)
+{
+    return pe_watchdog_enter(inlet->watchdog, inlet->watch, phase, since) || tell_late(inlet);
+}
+
+bool pe_inlet_leave(pe_inlet *inlet)
+{
+    if (!pe_watchdog_leave(inlet->watchdog, inlet->watch))
+        return pe_watchdog_is_leaving(inlet->watch) && tell_late(inlet);
+    inlet->told = true;
+    return true;
+}
+
 /* A header has begun to arrive: the time for it runs. */
 static void note_begin(pe_inlet *inlet)
 {
@@ -194,30 +214,7 @@ static void note_begin(pe_inlet *inlet)
     if (!waits || inlet->began != 0 || !may_refuse(inlet))
         return;
     inlet->began = pe_clock();
-    (void)pe_watchdog_enter(inlet->watchdog, inlet->watch, PE_PHASE_HEADER, inlet->began);
-}
-
-/* The connection is LEAVING: the watchdog answers or, of TLS, asks for it. A client that still sends
- * is left the time to read its answer: an end with bytes unread would take that from it. Returns 0
- * at the client's end, or when it sends too much. */
-static ssize_t leave(pe_inlet *inlet)
-{
-    char nowhere[16384]; /* nobody reads it */
-    size_t dropped = 0;
-    ssize_t got = 1;
-    if (!inlet->answered_late && inlet->session == NULL)
-        pe_watchdog_await_reply(inlet->watchdog, inlet->watch);
-    else if (!inlet->answered_late && inlet->status == PE_OK &&
-             pe_watchdog_owes_reply(inlet->watch))
-        inlet->late(inlet->context);
-    inlet->answered_late = true;
-    if (inlet->session != NULL)
-        return 0;
-    while (got > 0 && dropped < DROPPED_MAX) {
-        got = recvfrom(inlet->socket, nowhere, sizeof nowhere, MSG_TRUNC, NULL, NULL);
-        dropped += got > 0 ? (size_t)got : 0;
-    }
-    return got > 0 ? 0 : got;
+    (void)pe_inlet_enter(inlet, PE_PHASE_HEADER, inlet->began);
 }
 
 static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
@@ -226,7 +223,7 @@ static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
     if (inlet->lost)
         return end_with(inlet, ECONNRESET);
     if (pe_watchdog_is_leaving(inlet->watch))
-        return leave(inlet);
+        return tell_late(inlet); /* 0: the end */
     /* As much as the library wants, or there is: after a short look it waits for the next event, so
      * that nothing may be left in the socket then. */
     for (;;) {
@@ -256,7 +253,7 @@ static bool pass_proxy_header(pe_inlet *inlet, ssize_t *result)
     struct pollfd at = {.fd = inlet->socket, .events = POLLRDHUP};
     pe_proxy_found found = PE_PROXY_PART;
     if (pe_watchdog_is_leaving(inlet->watch)) {
-        *result = leave(inlet);
+        *result = tell_late(inlet);
         return false;
     }
     *result = recvfrom(inlet->socket, begin, sizeof begin, MSG_PEEK, NULL, NULL);

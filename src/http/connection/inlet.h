@@ -23,9 +23,9 @@
  * - A stream that fails is marked as closed, but not always closed before its socket tells
  *   something. So the socket is shut (answer/body_stream.c).
  * - A 304 goes out with Content-Length: 0, which the library adds.
- * - It ends the sending side as soon as it learns of a connection's end. So it learns once an
- *   answer of the watchdog's has been sent, and what a late client still sends is read and dropped:
- *   an end with bytes unread would be a reset (watchdog.c).
+ * - It ends the sending side as soon as it learns of a connection's end. So it learns once a late
+ *   client has been told (inlet.c), and what that one still sends is read and dropped: an end with
+ *   bytes unread would be a reset (drain.h).
  * - It cannot stop listening without a loss: what the system has taken is reset, and
  *   MHD_quiesce_daemon races with its threads. So it has no listening socket: acceptor.c accepts
  *   and calls MHD_add_connection. At the end a filter on the socket drops what would begin a
@@ -67,10 +67,10 @@ typedef struct pe_inlet {
     pe_status status;  /* of the framing */
     int64_t began;     /* pe_clock() of the first byte of a header that is held; 0: none is */
     void (*refused)(void *context);
-    void (*late)(void *context); /* of TLS: only the connection's own thread may send */
+    void (*late)(void *context);
     void *context;
-    bool lost; /* there was no memory for what was to be held */
-    bool answered_late;
+    bool lost;    /* there was no memory for what was to be held */
+    bool told;    /* has been replied to past the library */
     bool proxied; /* a header of the PROXY protocol is still to come */
     pe_proxy_header proxy;
 } pe_inlet;
@@ -79,9 +79,8 @@ typedef struct pe_inlet {
  * From now on the socket's bytes pass here; the caller has filled socket, session, watchdog, watch,
  * limits, held_max, refused, late, context, and proxied where a proxy has to say first whose the
  * connection is, also before TLS. refused(context) is called once, when the connection may have its reply:
- * it does so by itself, and the library then finds the connection's end. So is late(context), of
- * TLS, when the watchdog has made the connection LEAVING. False where a descriptor is beyond every
- * limit.
+ * it does so by itself, and the library then finds the connection's end. So is late(context), when
+ * the watchdog has made the connection LEAVING. False where a descriptor is beyond every limit.
  *
  * Threads  the connection's I/O thread alone.
  */
@@ -96,6 +95,11 @@ void pe_inlet_forget(int socket);
 
 /** A request has been answered to its end. */
 void pe_inlet_answered(pe_inlet *inlet);
+
+/** As pe_watchdog_enter and pe_watchdog_leave; where the watchdog was quicker, late() is called. So of
+ * an answer and a 408 the client gets one. */
+bool pe_inlet_enter(pe_inlet *inlet, pe_phase phase, int64_t since);
+bool pe_inlet_leave(pe_inlet *inlet);
 
 /** The body of the request that the library has just begun has been refused already. */
 bool pe_inlet_is_refused(const pe_inlet *inlet);

@@ -2,14 +2,12 @@
 /* watchdog.c - absolute deadlines of connections, and their end when the server drains. */
 #include "http/connection/watchdog.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/process.h"
@@ -24,9 +22,6 @@
 
 /* In the drain, how long the header of a request may take. */
 #define HEADER_MS 500
-
-/* Late connections that are answered before the next ones are looked for. */
-#define LATE_AT_ONCE 64
 
 /* Found by one look at all connections, to be dropped one after the other. */
 #define NOMINEES 64
@@ -48,17 +43,10 @@ typedef struct nominees {
     size_t n;
 } nominees;
 
-/* A connection that is sent a 408; watch is NULL when it has been removed meanwhile. */
-typedef struct late_one {
-    pe_watch *watch;
-    int own; /* descriptor */
-} late_one;
-
 /*
  * The lock guards the list, the counts, the labels and draining, and keeps sockets open while they
  * are looked at or shut down: a connection is removed before the library closes its socket. No
- * other lock is taken with it, and nothing is sent under it. Descriptors of those who are late are
- * the thread's own.
+ * other lock is taken with it.
  */
 struct pe_watchdog {
     pthread_mutex_t lock;
@@ -71,10 +59,6 @@ struct pe_watchdog {
     bool ending;
     pe_deadlines deadlines;
     int64_t tick, reaped_at;
-    late_one late[LATE_AT_ONCE];
-    size_t n_late;
-    void (*expired)(void *context, int socket);
-    void *context;
     pthread_t thread;
 };
 
@@ -122,10 +106,9 @@ static void shut(pe_watch *watch)
 
 /* ---- deadlines ---- */
 
-/* A request that did not arrive gets a 408, unless it has gone on meanwhile. That is sent
- * outside the lock: over a descriptor of our own, which stays open whatever the library does.
- * Called with the lock held. */
-static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
+/* A request that did not arrive gets a 408 by the connection's own thread, which sees the end of its
+ * reading; unless it has gone on meanwhile. Called with the lock held. */
+static void note_late(const pe_watchdog *watchdog, pe_watch *watch, int64_t now)
 {
     uint_fast64_t seen = atomic_load(&watch->state);
     const pe_phase phase = phase_in(seen);
@@ -136,39 +119,7 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
     if (!atomic_compare_exchange_strong(&watch->state, &seen, leaving))
         return;
     watch->unheard |= phase == PE_PHASE_FRESH || phase == PE_PHASE_HEADER;
-    if (is_owed(phase) && watch->tls != NULL) {
-        shutdown(watch->socket, SHUT_RD); /* its own thread sees that, and replies */
-        return;
-    }
-    const int own = is_owed(phase) ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
-    if (own < 0) {
-        shut(watch);
-        return;
-    }
-    watchdog->late[watchdog->n_late++] = (late_one){watch, own};
-    watch->replying = (unsigned)watchdog->n_late;
-}
-
-/* Called with the lock held, and returning with it. */
-static void dismiss_late(pe_watchdog *watchdog, int64_t now)
-{
-    do {
-        watchdog->n_late = 0;
-        for (pe_watch *watch = watchdog->first; watch != NULL && watchdog->n_late < LATE_AT_ONCE;
-             watch = watch->next)
-            note_late(watchdog, watch, now);
-        pthread_mutex_unlock(&watchdog->lock);
-        for (size_t i = 0; i < watchdog->n_late; i++) {
-            watchdog->expired(watchdog->context, watchdog->late[i].own);
-            close(watchdog->late[i].own);
-        }
-        pthread_mutex_lock(&watchdog->lock);
-        for (size_t i = 0; i < watchdog->n_late; i++)
-            if (watchdog->late[i].watch != NULL)
-                watchdog->late[i].watch->replying = 0;
-        if (watchdog->n_late > 0)
-            pthread_cond_broadcast(&watchdog->changed);
-    } while (watchdog->n_late == LATE_AT_ONCE);
+    shutdown(watch->socket, is_owed(phase) ? SHUT_RD : SHUT_RDWR);
 }
 
 /* ---- clients that only hold, and those that have left ---- */
@@ -237,7 +188,8 @@ static void *watch_all(void *context)
     pthread_mutex_lock(&watchdog->lock);
     while (!watchdog->ending) {
         const int64_t now = pe_clock();
-        dismiss_late(watchdog, now);
+        for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
+            note_late(watchdog, watch, now);
         if (now - watchdog->reaped_at >= REAP_EVERY) {
             /* Called with the lock held, and returning with it. */
             const struct timespec pause = {.tv_nsec = REAP_PAUSE};
@@ -256,9 +208,7 @@ static void *watch_all(void *context)
     return NULL;
 }
 
-pe_status pe_watchdog_make(const pe_deadlines *deadlines,
-                           void (*expired)(void *context, int socket), void *context,
-                           pe_watchdog **out, pe_problem *why)
+pe_status pe_watchdog_make(const pe_deadlines *deadlines, pe_watchdog **out, pe_problem *why)
 {
     pe_watchdog *watchdog = calloc(1, sizeof *watchdog);
     if (watchdog == NULL)
@@ -270,8 +220,6 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
         if (phase != PE_PHASE_WORKING && deadlines->of[phase] < least)
             least = deadlines->of[phase];
     watchdog->tick = least < TICK_MIN * INT64_C(10) ? TICK_MIN : least / 10;
-    watchdog->expired = expired;
-    watchdog->context = context;
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -307,7 +255,6 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
 {
     watch->socket = socket;
     watch->left = watch->dropped = watch->unheard = false;
-    watch->replying = 0;
     watch->judged = 0;
     atomic_store(&watch->state, 0);
     (void)pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
@@ -335,8 +282,6 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
     for (size_t i = 0; i < silent->n; i++)
         if (silent->of[i].watch == watch)
             silent->of[i].watch = NULL;
-    if (watch->replying > 0)
-        watchdog->late[watch->replying - 1].watch = NULL;
     watchdog->dropped[watch->place] -= watch->dropped;
     watchdog->count[watch->place]--;
     if (count_all(watchdog) == 0)
@@ -350,10 +295,8 @@ bool pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, i
         phase == PE_PHASE_WORKING ? NEVER : (uint64_t)(since + watchdog->deadlines.of[phase]);
     uint_fast64_t seen = atomic_load_explicit(&watch->state, memory_order_relaxed);
     do
-        if (phase_in(seen) == PE_PHASE_LEAVING) {
-            pe_watchdog_await_reply(watchdog, watch);
+        if (phase_in(seen) == PE_PHASE_LEAVING)
             return false;
-        }
     while (!atomic_compare_exchange_weak(&watch->state, &seen, state_of(phase, until)));
     /* Sequentially consistent with `draining`: either the drain sees the idle connection or the
      * connection sees the drain. */
@@ -377,14 +320,6 @@ bool pe_watchdog_is_leaving(const pe_watch *watch)
 bool pe_watchdog_owes_reply(const pe_watch *watch)
 {
     return atomic_load_explicit(&watch->state, memory_order_relaxed) >> PHASE_BITS != NEVER;
-}
-
-void pe_watchdog_await_reply(pe_watchdog *watchdog, const pe_watch *watch)
-{
-    pthread_mutex_lock(&watchdog->lock);
-    while (watch->replying > 0)
-        pthread_cond_wait(&watchdog->changed, &watchdog->lock);
-    pthread_mutex_unlock(&watchdog->lock);
 }
 
 void pe_watchdog_label(pe_watchdog *watchdog, pe_watch *watch, const char *method,

@@ -56,14 +56,12 @@ typedef struct pe_watch {
     uint_fast64_t judged;       /* the watchdog's: the state that `progress` is of */
     pe_progress progress;       /* the watchdog's */
     pe_progress_passed passed;
-    bool left;         /* the watchdog's: the client had ended its side when last seen */
-    bool dropped;      /* the watchdog's: to make room for another */
-    bool unheard;      /* the watchdog's: late before there was a whole header */
-    unsigned replying; /* the watchdog's: 1 + its place among those that are sent a 408, or 0 */
+    bool left;    /* the watchdog's: the client had ended its side when last seen */
+    bool dropped; /* the watchdog's: to make room for another */
+    bool unheard; /* the watchdog's: late before there was a whole header */
     char label[PE_REQUEST_LABEL_BYTES]; /* the watchdog's */
     atomic_int_fast64_t started;        /* of the label's request, pe_clock(); 0: there is none */
-    struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
-    pe_place place;     /* never changes */
+    pe_place place;                     /* never changes */
 } pe_watch;
 
 /** How long a phase may last, in nanoseconds (WORKING: no bound), and what slow clients may do. */
@@ -72,23 +70,22 @@ typedef struct pe_deadlines {
     pe_progress_rules reader, sender;
 } pe_deadlines;
 
-/** Starts the watchdog's thread. expired(context, socket) is called, once, for a connection whose
- * request did not arrive in time: it tells the client and ends the sending side of the socket,
- * which is for this call only. After it the client is left LEAVING's time to read that. */
-pe_status pe_watchdog_make(const pe_deadlines *deadlines,
-                           void (*expired)(void *context, int socket), void *context,
-                           pe_watchdog **out, pe_problem *why) PE_MUST_CHECK;
+/** Starts the watchdog's thread. A connection whose request did not arrive in time becomes LEAVING
+ * and learns of it as of its end: its own thread tells the client, who is left LEAVING's time to read
+ * that. */
+pe_status pe_watchdog_make(const pe_deadlines *deadlines, pe_watchdog **out,
+                           pe_problem *why) PE_MUST_CHECK;
 
 /** Ends the thread. Every connection has been removed. Accepts NULL. */
 void pe_watchdog_free(pe_watchdog *watchdog);
 
-/** Enter a new connection, FRESH; the caller has filled tls and place, and zeroed the rest. */
+/** Enter a new connection, FRESH; the caller has filled place, and zeroed the rest. */
 void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket);
 /** Take it out, before its socket is closed. */
 void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch);
 
 /** The connection goes on to `phase`, with that phase's time from `since` on. False, and nothing
- * is changed, when it is LEAVING: whoever has set that has replied by then, or nobody will. */
+ * is changed, when it is LEAVING. */
 bool pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t since);
 
 /** LEAVING from a phase in which no answer is on its way, false from others: then the caller may
@@ -99,10 +96,6 @@ bool pe_watchdog_is_leaving(const pe_watch *watch);
 
 /** Of a connection that is LEAVING: can it still be sent a reply? */
 bool pe_watchdog_owes_reply(const pe_watch *watch);
-
-/** Wait until a 408 that the watchdog is sending has been sent. The library ends the sending side of
- * a connection as soon as it learns of its end, which would cut that answer off. */
-void pe_watchdog_await_reply(pe_watchdog *watchdog, const pe_watch *watch);
 
 /** Have operators see the request of a connection: only those get a label that may take long, which
  * have a body, a worker or a long answer. Whoever has the next request sets watch->started to 0. */
