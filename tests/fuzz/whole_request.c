@@ -140,7 +140,7 @@ static void check_location(const pe_representation *representation)
         return;
     request.target = fuzz_copy(pe_slice_of(location));
     pe_target_split(&request);
-    pe_request_parameters parameters = {.query = request.query};
+    pe_request_parameters parameters = {.binary.string = request.query};
     parameters.resource = pe_registry_route(request.path, &parameters.name);
     FUZZ_PROMISE(parameters.resource == representation->resource);
     FUZZ_PROMISE(pe_representation_make(request.service, &parameters, &again, &why) == PE_OK);

@@ -58,7 +58,7 @@ pe_status pe_precompute(pe_service *service, const char *target, bool to_store, 
     const uint64_t edition = atomic_load(&service->edition);
     const size_t bytes = strcspn(target, "?");
     const char *query = target[bytes] == '?' ? target + bytes + 1 : "";
-    pe_request_parameters parameters = {.query = pe_slice_of(query)};
+    pe_request_parameters parameters = {.binary.string = pe_slice_of(query)};
     pe_representation *representation = NULL;
     char *path = strndup(target, bytes);
     if (path == NULL)

@@ -30,31 +30,21 @@
 static pe_status read_query(pe_representation *representation,
                             const pe_request_parameters *parameters, pe_problem *why)
 {
-    const char *type = parameters->media_type;
     pe_read_limits limits = representation->service->read_limits;
     limits.keep_mistakes = true;
     if (parameters->body == NULL)
-        return pe_query_string_parse(parameters->resource, parameters->query, &limits,
+        return pe_query_string_parse(parameters->resource, parameters->binary.string, &limits,
                                      &representation->query, why);
     representation->body = *parameters->body;
     *parameters->body = (pe_buffer){0};
-    if (type == NULL || strcmp(type, "application/json") == 0) {
-        pe_status status =
-            pe_query_json_parse(parameters->resource, pe_buffer_slice(&representation->body),
-                                &limits, &representation->query, why);
-        pe_buffer_free(&representation->body);
-        return status;
-    }
-    const pe_binary_body binary = {
-        .string = parameters->query,
-        .media_type = type,
-        .shape = parameters->shape,
-        .dtype = parameters->dtype,
-        .data = representation->body.data,
-        .bytes = representation->body.bytes,
-    };
-    return pe_query_binary_parse(parameters->resource, &binary, &limits, &representation->query,
-                                 why);
+    if (!parameters->json)
+        return pe_query_binary_parse(parameters->resource, &parameters->binary, &limits,
+                                     &representation->query, why);
+    const pe_status status =
+        pe_query_json_parse(parameters->resource, pe_buffer_slice(&representation->body), &limits,
+                            &representation->query, why);
+    pe_buffer_free(&representation->body);
+    return status;
 }
 
 /* "rope-table-cos.npy", "learned-wpe.npy": the path behind the version, and the tensor where there

@@ -33,8 +33,7 @@
 typedef struct nominee {
     pe_watch *watch;
     uint_fast64_t state; /* when it was nominated: if it has changed, there was no silence */
-    unsigned rank;
-    uint64_t since;
+    uint64_t order;      /* the least goes first */
 } nominee;
 
 /* Those to be dropped, the first one last. */
@@ -333,31 +332,9 @@ void pe_watchdog_label(pe_watchdog *watchdog, pe_watch *watch, const char *metho
 
 /* ---- room for others ---- */
 
-/* Of the phases in which a connection may be dropped, from 1 on: who goes first. Those between
- * requests do not go before those that have never made one: who only holds would outlast them. */
-static const unsigned ranks[PE_PHASES] = {
-    [PE_PHASE_LEAVING] = 1, [PE_PHASE_IDLE] = 2, [PE_PHASE_FRESH] = 2, [PE_PHASE_HEADER] = 2};
-
-static bool goes_before(const nominee *one, const nominee *other)
-{
-    return one->rank != other->rank ? one->rank < other->rank : one->since < other->since;
-}
-
-/* Among the first ones, if it is one of them: sorted by insertion. */
-static void nominate(nominees *silent, const nominee *one)
-{
-    if (silent->n == NOMINEES) {
-        if (!goes_before(one, &silent->of[0]))
-            return;
-        memmove(silent->of, silent->of + 1, --silent->n * sizeof silent->of[0]);
-    }
-    size_t at = silent->n++;
-    for (; at > 0 && goes_before(&silent->of[at - 1], one); at--)
-        silent->of[at] = silent->of[at - 1];
-    silent->of[at] = *one;
-}
-
-/* Called with the lock held. */
+/* Those of them that go first, sorted by insertion. Whoever is LEAVING goes before all others. Those
+ * between requests do not go before those that have never made one: who only holds would outlast
+ * them. Called with the lock held. */
 static void nominate_all(pe_watchdog *watchdog, pe_place place)
 {
     nominees *silent = &watchdog->silent[place];
@@ -365,10 +342,19 @@ static void nominate_all(pe_watchdog *watchdog, pe_place place)
         const uint_fast64_t state = atomic_load(&watch->state);
         const pe_phase phase = phase_in(state);
         const uint64_t until = state >> PHASE_BITS;
-        const nominee one = {watch, state, ranks[phase],
-                             until - (uint64_t)watchdog->deadlines.of[phase]};
-        if (watch->place == place && one.rank > 0 && until < NEVER && !watch->dropped)
-            nominate(silent, &one);
+        const uint64_t since = until - (uint64_t)watchdog->deadlines.of[phase];
+        const nominee one = {watch, state, since + (phase == PE_PHASE_LEAVING ? 0 : NEVER)};
+        const bool busy = phase == PE_PHASE_RECEIVING || phase == PE_PHASE_WORKING ||
+                          phase == PE_PHASE_SENDING;
+        if (watch->place != place || busy || until == NEVER || watch->dropped ||
+            (silent->n == NOMINEES && one.order >= silent->of[0].order))
+            continue;
+        if (silent->n == NOMINEES)
+            memmove(silent->of, silent->of + 1, --silent->n * sizeof one);
+        size_t at = silent->n++;
+        for (; at > 0 && silent->of[at - 1].order < one.order; at--)
+            silent->of[at] = silent->of[at - 1];
+        silent->of[at] = one;
     }
 }
 

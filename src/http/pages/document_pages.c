@@ -104,16 +104,16 @@ static const document *find(const pe_request *request)
 
 /* ---- what is kept ---- */
 
-/* A form, and its bytes where they are no constant. */
+/* A form, whose bytes it owns; coding: that it has in the end. */
 typedef struct kept {
     pe_document_form form;
-    pe_buffer made;
+    pe_coding coding;
 } kept;
 
 static void free_kept(void *value)
 {
     kept *one = value;
-    pe_buffer_free(&one->made);
+    free((char *)(uintptr_t)one->form.data);
     free(one);
 }
 
@@ -126,7 +126,7 @@ pe_status pe_documents_make(pe_cache **out, pe_problem *why)
 typedef struct form_key {
     uint64_t edition;
     const document *page;
-    size_t coding;
+    size_t coding; /* that is liked best */
 } form_key;
 
 typedef struct filling {
@@ -134,37 +134,38 @@ typedef struct filling {
     form_key key;
 } filling;
 
-/* A coded form is made of the plain bytes. */
 static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     const filling *of = context;
     const document *page = of->key.page;
+    pe_buffer plain = {0}, coded = {0};
     kept *one = calloc(1, sizeof *one);
-    if (one == NULL)
-        return pe_fail_memory(why);
-    pe_status status = page->text == NULL ? page->write(of->service, &one->made, why) : PE_OK;
-    if (status == PE_OK && one->made.failed)
+    pe_status status = PE_OK;
+    if (page->text != NULL)
+        pe_buffer_str(&plain, page->text);
+    else
+        status = page->write(of->service, &plain, why);
+    if (status == PE_OK && (one == NULL || plain.failed))
         status = pe_fail_memory(why);
-    pe_buffer_fit(&one->made);
-    one->form.data = page->text != NULL ? page->text : one->made.data;
-    one->form.bytes = page->text != NULL ? strlen(page->text) : one->made.bytes;
-    if (status == PE_OK && of->key.coding != PE_CODING_IDENTITY) {
-        pe_buffer coded = {0};
-        status = pe_coding_apply((pe_coding)of->key.coding, one->form.data, one->form.bytes, &coded,
-                                 why);
-        pe_buffer_free(&one->made);
-        one->made = coded;
-        one->form.data = coded.data;
-        one->form.bytes = coded.bytes;
-    }
+    if (status == PE_OK)
+        status =
+            pe_coding_apply((pe_coding)of->key.coding, plain.data, plain.bytes, &coded, why);
     if (status != PE_OK) {
-        free_kept(one);
+        pe_buffer_free(&plain);
+        free(one);
         return status;
     }
-    if (one->form.data != NULL)
-        pe_etag_make(one->form.data, one->form.bytes, one->form.etag);
+    if (coded.data != NULL) {
+        pe_buffer_free(&plain);
+        plain = coded;
+        one->coding = (pe_coding)of->key.coding;
+    }
+    pe_buffer_fit(&plain);
+    one->form.data = plain.data;
+    one->form.bytes = plain.bytes;
+    pe_etag_make(plain.data, plain.bytes, one->form.etag);
     *value = one;
-    *bytes = sizeof *one + one->made.capacity + PE_CACHE_BLOCK_BYTES;
+    *bytes = sizeof *one + plain.bytes + PE_CACHE_BLOCK_BYTES;
     return PE_OK;
 }
 
@@ -206,39 +207,29 @@ static pe_outcome reply_form(pe_request *request, const pe_document_form *chosen
     return outcome;
 }
 
-/* The form in the coding that is liked best, or the plain one where that is not worth it and has no
- * bytes. What is made is for all who will ask, so that it is on no client's meter, and does not end
- * where this one leaves. no-cache: clients store it, but ask about it each time, since a new
- * release may change it. */
+/* What is made is for all who will ask, so that it is on no client's meter, and does not end where
+ * this one leaves. no-cache: clients store it, but ask about it each time, since a new release may
+ * change it. */
 pe_outcome pe_page_document(pe_request *request, pe_problem *why)
 {
-    const bool make = pe_request_has_turn(request, PE_JOB_HEAVY);
-    const pe_coding codings[] = {coding_of(request), PE_CODING_IDENTITY};
-    const document *page = find(request);
-    filling of = {request->service, {request->edition, page, 0}};
+    filling of = {request->service, {request->edition, find(request), coding_of(request)}};
     const pe_cache_request wanted = {&of.key, sizeof of.key, fill, &of, 0};
     pe_cache *cache = request->service->documents;
-    pe_cache_entry *entry = NULL;
-    const kept *one = NULL;
-    if (make)
+    pe_cache_entry *entry = pe_cache_peek(cache, &of.key, sizeof of.key);
+    if (entry == NULL && !pe_request_has_turn(request, PE_JOB_HEAVY))
+        return pe_request_defer(request, PE_JOB_HEAVY, pe_page_document);
+    if (entry == NULL) {
         pe_meter_end();
-    for (size_t c = 0; c < PE_LEN(codings) && (one == NULL || one->form.data == NULL); c++) {
-        pe_cache_entry_unref(entry);
-        of.key.coding = codings[c];
-        if (make)
-            PE_TRY(pe_cache_get(cache, &wanted, &entry, NULL, why));
-        else
-            entry = pe_cache_peek(cache, &of.key, sizeof of.key);
-        if (entry == NULL)
-            return pe_request_defer(request, PE_JOB_HEAVY, pe_page_document);
-        one = pe_cache_entry_value(entry);
+        PE_TRY(pe_cache_get(cache, &wanted, &entry, NULL, why));
     }
-    return reply_form(request, &one->form, (pe_coding)of.key.coding, entry,
-                      &(document_head){
-                          .media_type = page->media_type,
-                          .vary = page->shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
-                          .cache_control = "no-cache",
-                      });
+    const kept *one = pe_cache_entry_value(entry);
+    return reply_form(
+        request, &one->form, one->coding, entry,
+        &(document_head){
+            .media_type = of.key.page->media_type,
+            .vary = of.key.page->shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
+            .cache_control = "no-cache",
+        });
 }
 
 /* ---- the page, and its files ---- */

@@ -97,23 +97,17 @@ static pe_status read_form(pe_request *request, const char *more, pe_claim *out,
 
 /* awaited: bytes of the body that are still to come. Where rows can be read of more bytes than are
  * there, part_at tells of how many. */
-static pe_status read_tensors(pe_request *request, const pe_request_parameters *parameters,
-                              pe_slice string, size_t awaited, pe_claim *out, pe_problem *why)
+static pe_status read_tensors(pe_request *request, pe_binary_body *body, size_t awaited,
+                              pe_claim *out, pe_problem *why)
 {
     size_t needed = 0;
     const pe_read_limits limits = limits_of(request);
-    const pe_binary_body body = {.string = string,
-                                 .media_type = parameters->media_type,
-                                 .shape = parameters->shape,
-                                 .dtype = parameters->dtype,
-                                 .data = request->body.data,
-                                 .bytes = request->body.bytes,
-                                 .csv_bare = request->csv_bare,
-                                 .awaited = awaited,
-                                 .needed = &needed};
-    const pe_status status = pe_claim_binary_parse(&body, &limits, out, why);
+    body->csv_bare = request->csv_bare;
+    body->awaited = awaited;
+    body->needed = &needed;
+    const pe_status status = pe_claim_binary_parse(body, &limits, out, why);
     request->part_at = needed;
-    request->csv_doubtful = pe_csv_body_is_doubtful(&body);
+    request->csv_doubtful = pe_csv_body_is_doubtful(body);
     return status;
 }
 
@@ -170,9 +164,10 @@ static pe_status read_claim(void *context, const char *more, pe_claim *out, pe_p
         return read_json(request, more, out, why);
     pe_buffer_format(&query, "%s%s%s", request->query.text,
                      request->query.bytes > 0 && *more != '\0' ? "&" : "", more);
-    const pe_status status =
-        query.failed ? pe_fail_memory(why)
-                     : read_tensors(request, &parameters, pe_buffer_slice(&query), 0, out, why);
+    parameters.binary.string = pe_buffer_slice(&query);
+    const pe_status status = query.failed
+                                 ? pe_fail_memory(why)
+                                 : read_tensors(request, &parameters.binary, 0, out, why);
     pe_buffer_free(&query);
     return status;
 }
@@ -400,8 +395,8 @@ static bool begin(pe_request *request)
         pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) ||
         pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, &why) != PE_OK ||
         request->json_body ||
-        read_tensors(request, &parameters, request->query, length - request->body.bytes, &claim,
-                     &why) != PE_OK)
+        read_tensors(request, &parameters.binary, length - request->body.bytes, &claim, &why) !=
+            PE_OK)
         return false;
     pe_status status = pe_streamed_begin(&claim, pe_buffer_slice(&request->body), &skip,
                                          set(request, &of), &streamed, &why);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/binary_body.h"
 #include "files/gguf_file.h"
 
 #define JSON   "application/json"
@@ -180,7 +179,7 @@ pe_status pe_parameters_find(pe_request *request, pe_body_types types, pe_reques
     *out = (pe_request_parameters){
         .resource = request->resource,
         .name = request->path_name,
-        .query = request->query,
+        .binary.string = request->query,
     };
     if (request->method != PE_METHOD_POST)
         return PE_OK;
@@ -190,16 +189,18 @@ pe_status pe_parameters_find(pe_request *request, pe_body_types types, pe_reques
         if (request->query.bytes > 0)
             return pe_fail(why, PE_MALFORMED_REQUEST, "",
                            "parameters belong either in the body or in the query, not in both");
-        out->query = pe_buffer_slice(&request->body);
+        out->binary.string = pe_buffer_slice(&request->body);
         return PE_OK;
     }
-    PE_TRY(check_type(request, types, &out->media_type, why));
-    request->json_body = strcmp(out->media_type, JSON) == 0;
+    PE_TRY(check_type(request, types, &out->binary.media_type, why));
+    request->json_body = out->json = strcmp(out->binary.media_type, JSON) == 0;
     if (request->json_body && request->query.bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "parameters belong either in the JSON body or in the query, not in both");
     out->body = &request->body;
-    out->shape = request->header[PE_HEADER_X_TENSOR_SHAPE];
-    out->dtype = request->header[PE_HEADER_X_TENSOR_DTYPE];
+    out->binary.shape = request->header[PE_HEADER_X_TENSOR_SHAPE];
+    out->binary.dtype = request->header[PE_HEADER_X_TENSOR_DTYPE];
+    out->binary.data = request->body.data;
+    out->binary.bytes = request->body.bytes;
     return PE_OK;
 }

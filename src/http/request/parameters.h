@@ -3,16 +3,16 @@
 #ifndef PE_HTTP_REQUEST_PARAMETERS_H
 #define PE_HTTP_REQUEST_PARAMETERS_H
 
+#include "api/binary_body.h"
 #include "http/request/request.h"
 
-/** Where the parameters of a request for numbers are. NULL header fields are absent. */
+/** Where the parameters of a request for numbers are. */
 typedef struct pe_request_parameters {
     const pe_resource *resource;
-    pe_slice name; /* of the path; no bytes where the resource has none */
-    pe_slice query;
-    pe_buffer *body;        /* NULL: the query alone. Whoever reads it takes it. */
-    const char *media_type; /* of the body; NULL: JSON */
-    const char *shape, *dtype;
+    pe_slice name;         /* of the path; no bytes where the resource has none */
+    pe_buffer *body;       /* NULL: the query alone. Whoever reads it takes it. */
+    bool json;             /* of the body */
+    pe_binary_body binary; /* its string is the query; the rest is what the body is */
 } pe_request_parameters;
 
 /**
