@@ -137,7 +137,7 @@ static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
     struct sockaddr *peer = &accepted.peer.any;
     socklen_t bytes = sizeof accepted.peer;
     const bool public = from->place == PE_PLACE_PUBLIC;
-    const bool plain = acceptor->service->tls == NULL || !public;
+    const bool plain = !acceptor->service->tls || !public;
     const int fd = accept4(from->socket.fd, peer, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return may_accept_more(acceptor, from->place, errno);

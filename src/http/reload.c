@@ -81,7 +81,7 @@ pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_proble
     pe_status status = prepare_learned(service, fresh, &made, why);
     if (status == PE_OK)
         status = prepare_keys(service, fresh, &made, why);
-    if (status == PE_OK && service->tls != NULL) /* which the start has decided */
+    if (status == PE_OK && service->tls) /* which the start has decided */
         status = pe_tls_identity_read(fresh->tls_certificate, fresh->tls_key, &made.identity, why);
     if (status != PE_OK) {
         pe_learned_tables_free(made.tables);
@@ -106,7 +106,7 @@ pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_proble
                PE_NUMBER("removed", changes.removed), PE_TEXT("names", changes.names));
     pe_keys_unref(before);
     pe_tls_certificate shown;
-    if (made.identity != NULL && pe_tls_use(service->tls, made.identity, &shown))
+    if (made.identity != NULL && pe_tls_use(&service->identity, made.identity, &shown))
         PE_LOG(PE_LOG_INFO, "certificate", PE_TEXT("subject", shown.subject),
                PE_TEXT("sha256", shown.fingerprint));
     pe_log_set_level(pe_log_level_named(fresh->log_level));

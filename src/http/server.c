@@ -150,12 +150,12 @@ static pe_status open_admin(pe_server *server, pe_problem *why)
 static pe_status start_serving(pe_server *server, pe_problem *why)
 {
     pe_service *service = &server->service;
-    server->daemon = pe_daemon_start(service, threads_or_cores(service->settings->threads),
-                                     service->tls != NULL);
+    server->daemon =
+        pe_daemon_start(service, threads_or_cores(service->settings->threads), service->tls);
     if (server->admin > 0)
         service->admin = pe_daemon_start(service, 1, false);
     int unsent = (int)service->settings->send_buffer_bytes;
-    if (service->tls != NULL && unsent > 0 && unsent < UNSENT_MIN)
+    if (service->tls && unsent > 0 && unsent < UNSENT_MIN)
         unsent = UNSENT_MIN;
     if (server->daemon == NULL || (server->admin > 0 && service->admin == NULL))
         return pe_process_fail_thread("connections", errno, why);
@@ -239,7 +239,7 @@ static size_t evict(void *context, size_t bytes)
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
     const size_t stored = (size_t)settings->response_cache_bytes;
-    const bool tls = *settings->tls_certificate != '\0' || *settings->tls_key != '\0';
+    service->tls = *settings->tls_certificate != '\0' || *settings->tls_key != '\0';
     service->settings = settings;
     pthread_mutex_init(&service->reloaded.lock, NULL);
     pe_budget_set((size_t)settings->memory_max, NULL, NULL);
@@ -255,8 +255,6 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
         service->body_bytes_max = half;
     atomic_store(&service->warming, true);
     pe_process_open(&service->process, descriptors_wanted(settings));
-    if (tls && pe_tls_make(&service->tls, why) != PE_OK)
-        return why->status;
     const size_t computing = pe_pool_threads(threads_or_cores(settings->workers)) +
                              threads_or_cores(settings->threads) + OTHER_THREADS;
     PE_TRY(pe_reserve_make(computing, why));
@@ -389,7 +387,7 @@ static void end(pe_server *server)
         MHD_stop_daemon(service->admin);
     pe_budget_set(SIZE_MAX, NULL, NULL);
     pe_acceptor_free(service->acceptor);
-    pe_tls_free(service->tls);
+    pe_tls_identity_free(atomic_load(&service->identity));
     pe_watchdog_free(service->watchdog);
     pe_drain_free(service->drain);
     pe_pool_free(service->pool);

@@ -27,36 +27,16 @@ struct pe_tls_identity {
     pe_tls_identity *before; /* the one that this has replaced */
 };
 
-struct pe_tls {
-    _Atomic(pe_tls_identity *) used;
-};
-
-pe_status pe_tls_make(pe_tls **out, pe_problem *why)
-{
-    *out = calloc(1, sizeof **out);
-    return *out != NULL ? PE_OK : pe_fail_memory(why);
-}
-
-void pe_tls_free(pe_tls *tls)
-{
-    if (tls == NULL)
-        return;
-    for (pe_tls_identity *at = atomic_load(&tls->used), *before; at != NULL; at = before) {
-        before = at->before;
-        pe_tls_identity_free(at);
-    }
-    free(tls);
-}
-
 void pe_tls_identity_free(pe_tls_identity *identity)
 {
-    if (identity == NULL)
-        return;
-    for (unsigned c = 0; c < identity->n; c++)
-        gnutls_pcert_deinit(&identity->chain[c]);
-    if (identity->key != NULL)
-        gnutls_privkey_deinit(identity->key);
-    free(identity);
+    for (pe_tls_identity *before; identity != NULL; identity = before) {
+        before = identity->before;
+        for (unsigned c = 0; c < identity->n; c++)
+            gnutls_pcert_deinit(&identity->chain[c]);
+        if (identity->key != NULL)
+            gnutls_privkey_deinit(identity->key);
+        free(identity);
+    }
 }
 
 /* ---- files ---- */
@@ -153,9 +133,10 @@ static void describe(const gnutls_datum_t *shown, pe_tls_certificate *out)
         base16_encode_update(out->fingerprint, sizeof hash, hash);
 }
 
-bool pe_tls_use(pe_tls *tls, pe_tls_identity *identity, pe_tls_certificate *out)
+bool pe_tls_use(_Atomic(pe_tls_identity *) *used, pe_tls_identity *identity,
+                pe_tls_certificate *out)
 {
-    pe_tls_identity *before = atomic_load(&tls->used);
+    pe_tls_identity *before = atomic_load(used);
     bool same = before != NULL && before->n == identity->n;
     for (unsigned c = 0; same && c < identity->n; c++) {
         const gnutls_datum_t *one = &before->chain[c].cert, *other = &identity->chain[c].cert;
@@ -163,13 +144,12 @@ bool pe_tls_use(pe_tls *tls, pe_tls_identity *identity, pe_tls_certificate *out)
     }
     describe(&identity->chain[0].cert, out);
     identity->before = before;
-    atomic_store(&tls->used, identity);
+    atomic_store(used, identity);
     return !same;
 }
 
-int pe_tls_show(const pe_tls *tls, gnutls_pcert_st **chain, unsigned *n, gnutls_privkey_t *key)
+int pe_tls_show(pe_tls_identity *used, gnutls_pcert_st **chain, unsigned *n, gnutls_privkey_t *key)
 {
-    pe_tls_identity *used = tls != NULL ? atomic_load(&tls->used) : NULL;
     if (used == NULL)
         return -1;
     *chain = used->chain;

@@ -8,16 +8,9 @@
 
 #include "base/status.h"
 
-/** Certificates are kept until the server ends: a handshake may still use one that was replaced. */
-typedef struct pe_tls pe_tls;
-
-/** A certificate and its key, read from files. */
+/** A certificate and its key, read from files. It holds those that it has replaced: a handshake may
+ * still use them. */
 typedef struct pe_tls_identity pe_tls_identity;
-
-/** Without an identity no handshake succeeds.   Errors  OVERLOADED (memory). */
-pe_status pe_tls_make(pe_tls **out, pe_problem *why) PE_MUST_CHECK;
-/** Accepts NULL. */
-void pe_tls_free(pe_tls *tls);
 
 /**
  * Read a PEM file with the certificate, and those that lead to its authority, and one with its key.
@@ -35,12 +28,14 @@ typedef struct pe_tls_certificate {
     char fingerprint[65]; /* SHA-256, hexadecimal */
 } pe_tls_certificate;
 
-/** Show it from the next handshake on; takes it. *out: what it shows. False: certificates that were
- * in use.   Threads  one at a time, beside any handshake. */
-bool pe_tls_use(pe_tls *tls, pe_tls_identity *identity, pe_tls_certificate *out);
+/** Show it from the next handshake on, in the place of *used; takes it. *out: what it shows. False:
+ * certificates that were in use.   Threads  one at a time, beside any handshake. */
+bool pe_tls_use(_Atomic(pe_tls_identity *) *used, pe_tls_identity *identity,
+                pe_tls_certificate *out);
 
-/** What GnuTLS asks for (gnutls_certificate_retrieve_function2): the identity in use. 0: done. */
-int pe_tls_show(const pe_tls *tls, gnutls_pcert_st **chain, unsigned *n, gnutls_privkey_t *key);
+/** What GnuTLS asks for (gnutls_certificate_retrieve_function2). 0: done; without an identity no
+ * handshake succeeds. */
+int pe_tls_show(pe_tls_identity *used, gnutls_pcert_st **chain, unsigned *n, gnutls_privkey_t *key);
 
 /** GnuTLS's priorities of a least version, "1.2" or "1.3". */
 const char *pe_tls_priorities(const char *minimum);

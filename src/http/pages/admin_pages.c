@@ -204,40 +204,7 @@ pe_outcome pe_page_requests(pe_request *request, pe_problem *why)
     return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }
 
-/* ---- the caches, and how they are emptied ---- */
-
-static void write_cache(const char *name, const pe_cache_stats *stats, pe_buffer *out)
-{
-    const struct {
-        const char *name;
-        uint64_t value;
-    } rows[] = {
-        {"entries", stats->entries},     {"bytes", stats->bytes},
-        {"held_bytes", stats->held},     {"loose_bytes", stats->loose},
-        {"max_bytes", stats->bytes_max}, {"hits", stats->hits},
-        {"misses", stats->misses},       {"waits", stats->waits},
-        {"evictions", stats->evictions}, {"rejected", stats->rejected},
-    };
-    pe_json_write_open(out, name, "{");
-    for (size_t i = 0; i < PE_LEN(rows); i++)
-        pe_json_write_count(out, rows[i].name, rows[i].value);
-    pe_buffer_str(out, "}");
-}
-
-pe_outcome pe_page_caches(pe_request *request, pe_problem *why)
-{
-    pe_cache_stats responses, keys, tables;
-    pe_buffer content = {0};
-    pe_cache_stats_get(request->service->responses->responses, &responses);
-    pe_cache_stats_get(request->service->responses->requests, &keys);
-    pe_tables_stats(request->service->tables, &tables);
-    pe_buffer_str(&content, "{");
-    write_cache("responses", &responses, &content);
-    write_cache("request_keys", &keys, &content);
-    write_cache("tables", &tables, &content);
-    pe_buffer_str(&content, "}\n");
-    return pe_reply_json(request, PE_OK, &content, "no-store", why);
-}
+/* ---- how the caches are emptied ---- */
 
 /* What somebody holds stays until it is let go. */
 pe_outcome pe_page_purge(pe_request *request, pe_problem *why)

@@ -22,6 +22,7 @@
 #include "http/request/tally.h"
 #include "kernels/kernels.h"
 #include "tables/tables.h"
+#include "text/json_write.h"
 #include "version.h"
 
 /* ---- metrics as text: Prometheus' format 0.0.4, and OpenMetrics 1.0.0. ---- */
@@ -152,9 +153,8 @@ static void read_number(const scrape *from, const metric_row *row)
 /* from: offset in the scrape of a double */
 static void read_real(const scrape *from, const metric_row *row)
 {
-    const double *real = at(from, row->from);
     name(from, row, total(row), row->labels);
-    pe_buffer_format(from->out, "%.17g\n", *real);
+    pe_buffer_format(from->out, "%.17g\n", *(const double *)at(from, row->from));
 }
 
 /* from: offset in pe_cache_stats */
@@ -370,6 +370,25 @@ static void take(pe_service *service, scrape *out)
     out->cpu_seconds = pe_process_cpu_seconds();
     out->started = service->process.started;
     take_held(service, out);
+}
+
+/* The rows of caches, each with the end of its name. */
+pe_outcome pe_page_caches(pe_request *request, pe_problem *why)
+{
+    pe_buffer out = {0};
+    scrape from = {0};
+    take(request->service, &from);
+    pe_buffer_str(&out, "{");
+    for (size_t c = 0; c < CACHES; c++) {
+        pe_json_write_open(&out, cache_names[c], "{");
+        for (const metric_row *row = rows; row < rows + PE_LEN(rows); row++)
+            if (row->read == read_caches)
+                pe_json_write_count(&out, row->name + strlen("posenc_cache_"),
+                                    *(const uint64_t *)at(&from.cache[c], row->from));
+        pe_buffer_str(&out, "}");
+    }
+    pe_buffer_str(&out, "}");
+    return pe_reply_json(request, PE_OK, &out, "no-store", why);
 }
 
 /* ---- what should never happen, looked for while nothing else does ---- */

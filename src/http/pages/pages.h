@@ -13,12 +13,12 @@ pe_step pe_page_front, pe_page_asset, pe_page_docs, pe_page_listing, pe_page_fav
 /* admin_pages.c */
 pe_step pe_page_livez, pe_page_readyz, pe_page_version;
 pe_step pe_page_settings, pe_page_admin, pe_page_log_level, pe_page_readiness, pe_page_requests;
-pe_step pe_page_caches, pe_page_purge;
+pe_step pe_page_purge;
 /** Of the listener for operators: refuse what a web page of others has sent. */
 pe_status pe_page_check_sender(const pe_request *request, pe_problem *why) PE_MUST_CHECK;
 
 /* metrics.c */
-pe_step pe_page_metrics;
+pe_step pe_page_metrics, pe_page_caches;
 
 /** What the server holds and has done at one moment. */
 typedef struct pe_sight {

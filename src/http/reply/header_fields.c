@@ -109,7 +109,7 @@ void pe_header_fields_add_public(const pe_service *service, struct MHD_Response 
     char value[48];
     const long long seconds = (long long)service->settings->hsts_seconds;
     snprintf(value, sizeof value, "max-age=%lld", seconds);
-    if (seconds > 0 && service->tls != NULL) /* RFC 6797, 7.2: not without TLS */
+    if (seconds > 0 && service->tls) /* RFC 6797, 7.2: not without TLS */
         pe_header_fields_add(response, "Strict-Transport-Security", value);
     if (*origin == '\0')
         return;

@@ -71,14 +71,20 @@ struct MHD_Response *pe_response_of(pe_buffer *content)
     return response;
 }
 
+static pe_outcome decide_bytes(pe_request *request, unsigned http_status, size_t bytes,
+                               struct MHD_Response *response, const pe_field *fields)
+{
+    request->reply_bytes = bytes;
+    pe_header_fields_add_all(response, fields);
+    return decide(request, http_status, response);
+}
+
 /* The reply of a buffer, whose bytes are taken. */
 static pe_outcome decide_content(pe_request *request, unsigned http_status, pe_buffer *content,
                                  const pe_field *fields)
 {
-    request->reply_bytes = content->bytes;
-    struct MHD_Response *response = pe_response_of(content);
-    pe_header_fields_add_all(response, fields);
-    return decide(request, http_status, response);
+    const size_t bytes = content->bytes;
+    return decide_bytes(request, http_status, bytes, pe_response_of(content), fields);
 }
 
 /* A terminal's prompt is to be on a line of its own. */
@@ -269,19 +275,12 @@ struct MHD_Response *pe_response_held(const void *data, size_t bytes, pe_cache_e
 pe_outcome pe_reply_held(pe_request *request, const void *data, size_t bytes, pe_cache_entry *entry,
                          const pe_field *fields)
 {
-    struct MHD_Response *response = pe_response_held(data, bytes, entry);
-    request->reply_bytes = bytes;
-    pe_header_fields_add_all(response, fields);
-    return decide(request, MHD_HTTP_OK, response);
+    return decide_bytes(request, MHD_HTTP_OK, bytes, pe_response_held(data, bytes, entry), fields);
 }
 
 pe_outcome pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *fields)
 {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-    request->reply_bytes = 0;
-    pe_header_fields_add_all(response, fields);
-    return decide(request, http_status, response);
+    return decide_bytes(request, http_status, 0, pe_response_held(NULL, 0, NULL), fields);
 }
 
 /* ---- replies whose content is numbers ---- */

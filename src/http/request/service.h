@@ -75,7 +75,8 @@ typedef struct pe_service {
     struct pe_watchdog *watchdog;
     struct pe_drain *drain;
     struct pe_acceptor *acceptor;
-    struct pe_tls *tls;       /* NULL: connections are plain */
+    _Atomic(struct pe_tls_identity *) identity; /* that TLS shows now */
+    bool tls;                                   /* else connections are plain */
     struct MHD_Daemon *admin; /* that serves operators, or NULL */
     struct pe_cache *documents;
     struct pe_clients *clients;
