@@ -141,10 +141,11 @@ static pe_outcome reply_not_modified(pe_request *request, pe_problem *why PE_UNU
     if (coded && request->header[PE_HEADER_RANGE] == NULL && pe_etag_matches(tags, ""))
         return PE_CONTINUE;
     bool named = pe_etag_matches(tags, metadata.etag);
-    for (pe_coding coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
-        named = named || (coded && pe_accept_encoding_takes(&request->codings, coding) &&
-                          pe_representation_coded_tag(representation, coding, metadata.etag) &&
-                          pe_etag_matches(tags, metadata.etag));
+    for (pe_coding coding = PE_CODING_GZIP; coded && !named && coding < PE_CODINGS; coding++) {
+        pe_representation_set_coding(representation, coding, &metadata);
+        named = pe_accept_encoding_takes(&request->codings, coding) &&
+                pe_etag_matches(tags, metadata.etag);
+    }
     return named ? pe_reply_not_modified(request, &metadata) : PE_CONTINUE;
 }
 

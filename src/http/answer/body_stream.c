@@ -213,8 +213,7 @@ static pe_status set_up(pe_request *request, pe_coding coding, pe_body_stream *b
     PE_TRY(pe_representation_seek(representation, range, why));
     if (coding != PE_CODING_IDENTITY) {
         PE_TRY(pe_coder_make(coding, representation->stream, &body->coder, why));
-        PE_TRY(
-            pe_representation_set_coding(representation, coding, &representation->metadata, why));
+        pe_representation_set_coding(representation, coding, &representation->metadata);
     }
     body->bytes = body->coder != NULL            ? UINT64_MAX
                   : range->kind == PE_RANGE_PART ? range->bytes

@@ -22,9 +22,6 @@ static pe_status fail_unkept(const pe_representation *representation, pe_problem
                        "the answer takes too much work to be kept: %llu units, and at most %llu "
                        "are spent on one",
                        (unsigned long long)representation->work, (unsigned long long)PE_WHOLE_WORK);
-    if (representation->key_is_hash)
-        return pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
-                       "the request is too long for its answer to be kept");
     /* A cache takes entries of up to a quarter of what nobody holds, with what they weigh beside
      * the bytes that are sent. */
     const pe_service *service = representation->service;

@@ -23,10 +23,6 @@
 
 /* A Content-Location longer than this is left out: it would not fit a request of ours anyway. */
 #define LOCATION_MAX 4096
-
-/* The longest key that is stored. */
-#define KEY_MAX 16384
-
 static pe_status read_query(pe_representation *representation,
                             const pe_request_parameters *parameters, pe_problem *why)
 {
@@ -106,21 +102,20 @@ static pe_status choose_format(pe_representation *representation, const char *ac
 }
 
 /* The canonical request, and what else decides the bytes. Returns where the request ends. */
-static size_t write_key(pe_representation *representation)
+static size_t write_key(const pe_representation *representation, pe_buffer *key)
 {
     const pe_format *format = representation->rendering.format;
-    pe_buffer *key = &representation->key;
     key->bytes = 0;
     pe_query_canonical_path(&representation->query, key);
     pe_buffer_str(key, "?");
     pe_query_canonical_string(&representation->query, format, key);
     const size_t location = key->bytes;
-    pe_buffer_str(key, "\n");
-    pe_buffer_str(key, format->media_type);
-    pe_buffer_str(key, "\n" OUTPUT_REVISION "\n");
-    pe_buffer_str(key, representation->plan.version);
-    if (format->tells_parameters) /* and warnings */
-        pe_buffer_str(key, pe_buffer_text(&representation->query.synonyms));
+    pe_buffer_format(key, "\n%s\n" OUTPUT_REVISION "\n%s", format->media_type,
+                     representation->plan.version);
+    if (format->tells_parameters) { /* and warnings */
+        const pe_slice synonyms = pe_buffer_slice(&representation->query.synonyms);
+        pe_buffer_add(key, synonyms.text, synonyms.bytes);
+    }
     if (format->maker != NULL) {
         pe_buffer_str(key, "\n");
         format->maker(key);
@@ -133,40 +128,28 @@ static size_t write_key(pe_representation *representation)
 static pe_status identify(pe_representation *representation, pe_problem *why)
 {
     const pe_resource *resource = representation->resource;
+    pe_metadata *metadata = &representation->metadata;
     const bool names_json = representation->query.names_json;
-    pe_buffer *key = &representation->key;
-    representation->metadata.media_type = representation->rendering.format->media_type;
-    representation->metadata.route = pe_registry_number(resource);
-    representation->metadata.lasts = representation->plan.version[0] == '\0';
+    pe_buffer key = {0};
+    metadata->media_type = representation->rendering.format->media_type;
+    metadata->route = pe_registry_number(resource);
+    metadata->lasts = representation->plan.version[0] == '\0';
     if (resource->kind == PE_TRANSFORM)
         return PE_OK;
     representation->query.names_json = false;
-    size_t location = write_key(representation);
+    size_t location = write_key(representation, &key);
+    pe_etag_make(key.data, key.failed ? 0 : key.bytes, metadata->etag);
     representation->query.names_json = names_json;
-    if (key->failed)
-        return pe_fail_memory(why);
-    pe_etag_make(key->data, key->bytes, representation->metadata.etag);
     if (names_json)
-        location = write_key(representation);
-    if (key->failed)
-        return pe_fail_memory(why);
-    if (location < LOCATION_MAX) {
-        char *copy = malloc(location + 1); /* strndup would look for an end that key has not */
-        if (copy == NULL)
-            return pe_fail_memory(why);
-        memcpy(copy, key->data, location);
-        copy[location] = '\0';
-        representation->metadata.location = copy;
+        location = write_key(representation, &key);
+    if (!key.failed && location < LOCATION_MAX) {
+        key.bytes = location;
+        metadata->location = pe_buffer_take(&key);
+        return metadata->location != NULL ? PE_OK : pe_fail_memory(why);
     }
-    /* Long keys (of long lists of positions) are not worth a place in the cache. They are only hashed
-     * once more, with a coding. */
-    representation->key_is_hash = key->bytes > KEY_MAX;
-    if (representation->key_is_hash) {
-        pe_buffer_free(key);
-        pe_buffer_str(key, representation->metadata.etag);
-        pe_buffer_str(key, "\n");
-    }
-    return key->failed ? pe_fail_memory(why) : PE_OK;
+    const bool failed = key.failed;
+    pe_buffer_free(&key);
+    return failed ? pe_fail_memory(why) : PE_OK;
 }
 
 pe_status pe_representation_make(pe_service *service, const pe_request_parameters *parameters,
@@ -230,8 +213,6 @@ void pe_representation_free(pe_representation *representation)
     pe_query_free(&representation->query);
     pe_buffer_free(&representation->body);
     pe_buffer_free(&representation->parameters);
-    pe_buffer_free(&representation->key);
-    pe_buffer_free(&representation->coded_key);
     free(representation->metadata.location);
     free(representation);
 }
@@ -301,7 +282,7 @@ pe_status pe_representation_render(pe_representation *representation, const pe_r
         pe_buffer_free(out);
         *out = coded;
         coded = (pe_buffer){0};
-        status = pe_representation_set_coding(representation, coding, metadata, why);
+        pe_representation_set_coding(representation, coding, metadata);
     }
     pe_buffer_free(&coded);
     if (status == PE_OK)
@@ -315,34 +296,26 @@ pe_status pe_representation_render(pe_representation *representation, const pe_r
 
 /* The library's version belongs to it, and how it is used: another may code the same content
  * otherwise, and a strong tag is of bytes. */
-pe_slice pe_representation_key(pe_representation *representation, pe_coding coding)
+size_t pe_representation_key(const pe_representation *representation, pe_coding coding,
+                             char out[PE_REPRESENTATION_KEY_BYTES])
 {
-    pe_buffer *key = &representation->coded_key;
-    if (coding == PE_CODING_IDENTITY)
-        return pe_buffer_slice(&representation->key);
-    key->bytes = 0;
-    pe_buffer_add(key, representation->key.data, representation->key.bytes);
-    pe_buffer_format(key, "%s %s%s\n", pe_coding_name(coding), pe_coding_maker(coding),
-                     representation->in_pieces ? " in pieces" : "");
-    return key->failed || representation->key.bytes == 0 ? (pe_slice){"", 0} : pe_buffer_slice(key);
+    const bool coded = coding != PE_CODING_IDENTITY;
+    const char *etag = representation->metadata.etag;
+    if (*etag == '\0')
+        return 0;
+    return (size_t)snprintf(out, PE_REPRESENTATION_KEY_BYTES, "%s%s%.40s%s%s", etag,
+                            coded ? pe_coding_name(coding) : "", pe_coding_maker(coding),
+                            coded && representation->in_pieces ? " in pieces" : "",
+                            representation->query.names_json ? " named" : "");
 }
 
-bool pe_representation_coded_tag(pe_representation *representation, pe_coding coding,
-                                 char out[PE_ETAG_BYTES])
+void pe_representation_set_coding(const pe_representation *representation, pe_coding coding,
+                                  pe_metadata *metadata)
 {
-    const pe_slice key = pe_representation_key(representation, coding);
-    if (key.bytes > 0)
-        pe_etag_make(key.text, key.bytes, out);
-    return key.bytes > 0;
-}
-
-pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
-                                       pe_metadata *metadata, pe_problem *why)
-{
+    char key[PE_REPRESENTATION_KEY_BYTES];
+    const size_t bytes = pe_representation_key(representation, coding, key);
     metadata->coding = pe_coding_name(coding);
     metadata->ranges = false;
-    if (*metadata->etag != '\0' &&
-        !pe_representation_coded_tag(representation, coding, metadata->etag))
-        return pe_fail_memory(why);
-    return PE_OK;
+    if (bytes > 0)
+        pe_etag_make(key, bytes, metadata->etag);
 }

@@ -30,10 +30,7 @@ typedef struct pe_representation {
     uint64_t length;       /* UINT64_MAX when it is not known beforehand */
     pe_buffer body;        /* binary bodies: tensors may borrow from it */
     pe_buffer parameters;  /* canonical, as JSON; the rendering borrows it */
-    pe_buffer key;         /* canonical request and media type: what the bytes depend on */
-    pe_buffer coded_key;   /* pe_representation_key's */
-    bool key_is_hash;      /* the tag stands for a key too long to be stored */
-    pe_metadata metadata;
+    pe_metadata metadata;  /* its tag is a hash of all that the bytes depend on */
     double compute, encode; /* seconds, once rendered */
 } pe_representation;
 
@@ -66,17 +63,17 @@ void pe_representation_free(pe_representation *representation);
  * give the same, whatever their settings and whatever memory they have left. */
 #define PE_WHOLE_BYTES 1048576
 
-/** The canonical request in this coding: what the coded bytes depend on. It is there until the next
- * call. No bytes: there is none (transforms), or no memory. */
-pe_slice pe_representation_key(pe_representation *representation, pe_coding coding);
+/** The tag, the coding, its library and version, NUL. */
+#define PE_REPRESENTATION_KEY_BYTES 96
 
-/** The tag of the coded representation; false when there is none. */
-bool pe_representation_coded_tag(pe_representation *representation, pe_coding coding,
-                                 char out[PE_ETAG_BYTES]);
+/** What the bytes in this coding depend on, and their location. Returns its length; 0 for transforms,
+ * which have none. */
+size_t pe_representation_key(const pe_representation *representation, pe_coding coding,
+                             char out[PE_REPRESENTATION_KEY_BYTES]);
 
 /** *metadata, of the representation or a copy, is from now on that of the coded one. */
-pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
-                                       pe_metadata *metadata, pe_problem *why) PE_MUST_CHECK;
+void pe_representation_set_coding(const pe_representation *representation, pe_coding coding,
+                                  pe_metadata *metadata);
 
 /** Render it, or the part that the range says (NULL: the whole), into memory, in that coding where
  * it is worth it: then *metadata, which the caller has filled, is that of the coded one. Uses its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* response_cache.c - stored responses, by canonical request and by raw request. */
+/* response_cache.c - stored responses, by what their bytes depend on, and by raw request. */
 #include "http/answer/response_cache.h"
 
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 /* The share of the bytes that the raw requests get. */
 #define REQUESTS_SHARE 16
 
-/* A canonical request: the value of an entry of requests. */
-typedef struct canonical {
+/* The key of a response: the value of an entry of requests. */
+typedef struct response_key {
     size_t bytes;
     char key[];
-} canonical;
+} response_key;
 
 /* ---- stored responses ---- */
 
@@ -132,7 +132,7 @@ pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_reques
     pe_cache_entry *known = pe_cache_peek(cache->requests, raw->key, raw->bytes);
     if (known == NULL)
         return NULL;
-    const canonical *meant = pe_cache_entry_value(known);
+    const response_key *meant = pe_cache_entry_value(known);
     pe_cache_entry *response = pe_cache_peek(cache->responses, meant->key, meant->bytes);
     pe_cache_entry_unref(known);
     return response;
@@ -140,13 +140,13 @@ pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_reques
 
 static size_t weight_of(const pe_slice *meant)
 {
-    return sizeof(canonical) + meant->bytes + PE_CACHE_BLOCK_BYTES;
+    return sizeof(response_key) + meant->bytes + PE_CACHE_BLOCK_BYTES;
 }
 
 static pe_status copy_key(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     const pe_slice *meant = context;
-    canonical *copy = malloc(sizeof *copy + meant->bytes);
+    response_key *copy = malloc(sizeof *copy + meant->bytes);
     if (copy == NULL)
         return pe_fail_memory(why);
     copy->bytes = meant->bytes;
@@ -177,16 +177,16 @@ size_t pe_response_cache_evict(pe_response_cache *cache, size_t bytes)
 bool pe_cached_response_fits(const pe_representation *representation)
 {
     const pe_settings *settings = representation->service->settings;
-    return representation->resource->kind == PE_TABLE && !representation->key_is_hash &&
-           representation->work <= PE_WHOLE_WORK &&
+    return representation->resource->kind == PE_TABLE && representation->work <= PE_WHOLE_WORK &&
            representation->length_max <= (uint64_t)settings->response_cache_entry_bytes;
 }
 
-pe_cache_entry *pe_cached_response_find(pe_representation *representation, pe_coding coding)
+pe_cache_entry *pe_cached_response_find(const pe_representation *representation, pe_coding coding)
 {
-    const pe_slice key = pe_representation_key(representation, coding);
+    char key[PE_REPRESENTATION_KEY_BYTES];
+    const size_t bytes = pe_representation_key(representation, coding, key);
     pe_cache *responses = representation->service->responses->responses;
-    return key.bytes > 0 ? pe_cache_peek(responses, key.text, key.bytes) : NULL;
+    return bytes > 0 ? pe_cache_peek(responses, key, bytes) : NULL;
 }
 
 typedef struct filling {
@@ -211,28 +211,26 @@ pe_status pe_cached_response_get(pe_representation *representation, pe_coding co
                                  pe_cache_entry **out, int *hit, pe_problem *why)
 {
     filling context = {representation, coding};
-    const pe_slice key = pe_representation_key(representation, coding);
+    char key[PE_REPRESENTATION_KEY_BYTES];
     const pe_cache_request request = {
-        .key = key.text,
-        .key_bytes = key.bytes,
+        .key = key,
+        .key_bytes = pe_representation_key(representation, coding, key),
         .most = pe_stored_response_weight((size_t)representation->length_max + 1,
                                           &representation->metadata),
         .fill = fill,
         .context = &context,
     };
-    return key.bytes == 0 ? pe_fail_memory(why)
-                          : pe_cache_get_bounded(representation->service->responses->responses,
-                                                 &request, out, hit, why);
+    return pe_cache_get_bounded(representation->service->responses->responses, &request, out, hit,
+                                why);
 }
 
-void pe_cached_response_remember(pe_representation *representation, pe_coding coding,
+void pe_cached_response_remember(const pe_representation *representation, pe_coding coding,
                                  uint64_t edition, const char *target, const char *accept,
                                  const char *accept_encoding)
 {
     pe_request_key asked;
-    const pe_slice key = pe_representation_key(representation, coding);
-    if (key.bytes == 0)
-        return;
+    char text[PE_REPRESENTATION_KEY_BYTES];
+    const pe_slice key = {text, pe_representation_key(representation, coding, text)};
     pe_response_cache_key_make(edition, target, accept, accept_encoding, &asked);
     pe_response_cache_remember(representation->service->responses, &asked, key);
     if (representation->work <= PE_HEAVY_WORK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* response_cache.h - stored responses, by canonical request and by raw request. */
+/* response_cache.h - stored responses, by what their bytes depend on, and by raw request. */
 #ifndef PE_HTTP_ANSWER_RESPONSE_CACHE_H
 #define PE_HTTP_ANSWER_RESPONSE_CACHE_H
 
@@ -32,16 +32,16 @@ pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data,
 size_t pe_stored_response_weight(size_t bytes, const pe_metadata *metadata);
 
 /**
- * Two caches. `responses` holds stored responses, by canonical request. `requests` knows the
- * canonical request of a raw one (target, Accept, Accept-Encoding), so that a repetition is not
+ * Two caches. `responses` holds stored responses, by the key of their representation. `requests`
+ * knows that key of a raw request (target, Accept, Accept-Encoding), so that a repetition is not
  * parsed; it holds keys, not responses, so that what is evicted is gone. Both together keep to the
  * configured bytes.
  *
  * Threads  any.
  */
 typedef struct pe_response_cache {
-    pe_cache *responses; /* canonical request -> pe_stored_response */
-    pe_cache *requests;  /* raw request -> canonical */
+    pe_cache *responses; /* key of a representation -> pe_stored_response */
+    pe_cache *requests;  /* raw request -> that key */
 } pe_response_cache;
 
 /** bytes_max 0: nothing is stored. */
@@ -67,7 +67,7 @@ void pe_response_cache_key_of_target(uint64_t edition, const char *target, pe_re
  * none. Its value is a pe_stored_response. */
 pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_request_key *raw);
 
-/** Remember that the raw request means this canonical one. */
+/** Remember that the raw request means the response of this key. */
 void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *raw, pe_slice key);
 
 /** As pe_cache_evict. */
@@ -78,7 +78,7 @@ bool pe_cached_response_fits(const pe_representation *representation);
 
 /** The entry of the response that is stored for this coding, with a reference; NULL when there is
  * none. Where the coding was not worth it, its bytes are plain. */
-pe_cache_entry *pe_cached_response_find(pe_representation *representation, pe_coding coding);
+pe_cache_entry *pe_cached_response_find(const pe_representation *representation, pe_coding coding);
 
 /** The same, rendered and coded by one thread when it is absent: then *hit is false. *out is NULL
  * where the cache has no room: it is small, or readers hold what is in it.
@@ -86,9 +86,9 @@ pe_cache_entry *pe_cached_response_find(pe_representation *representation, pe_co
 pe_status pe_cached_response_get(pe_representation *representation, pe_coding coding,
                                  pe_cache_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
 
-/** Remember that a raw request means this canonical one, for this coding; and so does its target,
+/** Remember that a raw request means this representation, for this coding; and so does its target,
  * where the answer is much work. */
-void pe_cached_response_remember(pe_representation *representation, pe_coding coding,
+void pe_cached_response_remember(const pe_representation *representation, pe_coding coding,
                                  uint64_t edition, const char *target, const char *accept,
                                  const char *accept_encoding);
 
