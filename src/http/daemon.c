@@ -215,7 +215,8 @@ static int on_certificate(gnutls_session_t session, const gnutls_datum_t *author
                           gnutls_privkey_t *key)
 {
     const connection *carrier = connection_of(gnutls_session_get_ptr(session));
-    return carrier != NULL ? pe_tls_show(atomic_load(&carrier->service->identity), chain, n, key) : -1;
+    return carrier != NULL ? pe_tls_show(atomic_load(&carrier->service->identity), chain, n, key)
+                           : -1;
 }
 
 /*

@@ -344,8 +344,8 @@ static void nominate_all(pe_watchdog *watchdog, pe_place place)
         const uint64_t until = state >> PHASE_BITS;
         const uint64_t since = until - (uint64_t)watchdog->deadlines.of[phase];
         const nominee one = {watch, state, since + (phase == PE_PHASE_LEAVING ? 0 : NEVER)};
-        const bool busy = phase == PE_PHASE_RECEIVING || phase == PE_PHASE_WORKING ||
-                          phase == PE_PHASE_SENDING;
+        const bool busy =
+            phase == PE_PHASE_RECEIVING || phase == PE_PHASE_WORKING || phase == PE_PHASE_SENDING;
         if (watch->place != place || busy || until == NEVER || watch->dropped ||
             (silent->n == NOMINEES && one.order >= silent->of[0].order))
             continue;

@@ -148,8 +148,7 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
     if (status == PE_OK && (one == NULL || plain.failed))
         status = pe_fail_memory(why);
     if (status == PE_OK)
-        status =
-            pe_coding_apply((pe_coding)of->key.coding, plain.data, plain.bytes, &coded, why);
+        status = pe_coding_apply((pe_coding)of->key.coding, plain.data, plain.bytes, &coded, why);
     if (status != PE_OK) {
         pe_buffer_free(&plain);
         free(one);

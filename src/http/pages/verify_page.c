@@ -165,9 +165,8 @@ static pe_status read_claim(void *context, const char *more, pe_claim *out, pe_p
     pe_buffer_format(&query, "%s%s%s", request->query.text,
                      request->query.bytes > 0 && *more != '\0' ? "&" : "", more);
     parameters.binary.string = pe_buffer_slice(&query);
-    const pe_status status = query.failed
-                                 ? pe_fail_memory(why)
-                                 : read_tensors(request, &parameters.binary, 0, out, why);
+    const pe_status status =
+        query.failed ? pe_fail_memory(why) : read_tensors(request, &parameters.binary, 0, out, why);
     pe_buffer_free(&query);
     return status;
 }

@@ -77,7 +77,7 @@ typedef struct pe_service {
     struct pe_acceptor *acceptor;
     _Atomic(struct pe_tls_identity *) identity; /* that TLS shows now */
     bool tls;                                   /* else connections are plain */
-    struct MHD_Daemon *admin; /* that serves operators, or NULL */
+    struct MHD_Daemon *admin;                   /* that serves operators, or NULL */
     struct pe_cache *documents;
     struct pe_clients *clients;
     struct { /* what a reload replaces */
