@@ -279,7 +279,7 @@ static void a_chunked_body_far_beyond_the_limit_is_cut_off(void **state)
     assert_problem("3000 bytes", &answer, 413, "body-too-large");
     assert_header("3000 bytes", &answer, "X-Request-Id", "chunks-1");
     assert_true(wire_ended(&wire));
-    assert_int_equal(metric_wait(&server, counted, 0, LONG_MAX), before + 1);
+    metric_wait(&server, counted, before + 1, before + 1); /* counted once it has been sent */
     reply_free(&answer);
     wire_close(&wire);
 }
