@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/size.h"
 #include "base/utf8.h"
+#include "files/stored.h"
 
 /* What is kept: texts and keys of so many bytes, arrays of so many items, so many keys. */
 #define TEXT_MAX  256
@@ -45,11 +45,8 @@ static const unsigned char *take(head *h, uint64_t bytes)
 /* 0 where the bytes have ended. */
 static uint64_t take_integer(head *h, size_t bytes)
 {
-    uint64_t number = 0;
     const unsigned char *at = take(h, bytes);
-    for (size_t i = bytes; at != NULL && i-- > 0;)
-        number = number << 8 | at[i];
-    return number;
+    return at != NULL ? pe_stored_little(at, bytes) : 0;
 }
 
 static pe_slice take_text(head *h)

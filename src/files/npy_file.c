@@ -159,9 +159,7 @@ pe_status pe_npy_file_begin(pe_slice head, size_t bytes, size_t max_elements, pe
     const size_t width = data[6] == 1 ? 2 : 4;
     if (head.bytes < 8 + width)
         return broken("it ends inside its header", why);
-    size_t size = 0;
-    for (size_t i = width; i-- > 0;)
-        size = size << 8 | data[8 + i];
+    const size_t size = pe_stored_little(data + 8, width);
     if (size > head.bytes - 8 - width)
         return broken("it ends inside its header", why);
     text = (pe_slice){head.text + 8 + width, size};

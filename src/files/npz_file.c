@@ -24,14 +24,6 @@ static pe_status broken(const char *what, pe_slice name, pe_problem *why)
                    name.bytes > 0 ? " " : "", (int)(name.bytes < 60 ? name.bytes : 60), name.text);
 }
 
-static size_t number_at(const char *at, size_t bytes)
-{
-    size_t number = 0;
-    for (size_t b = bytes; b-- > 0;)
-        number = number << 8 | (unsigned char)at[b];
-    return number;
-}
-
 bool pe_npz_file_is(pe_slice file)
 {
     return file.bytes >= 4 && memcmp(file.text, "PK\x03\x04", 4) == 0;
@@ -74,7 +66,7 @@ static pe_status unpack(pe_slice packed, size_t bytes, const char *row, pe_buffe
     }
     inflateEnd(&stream);
     unpacked->bytes += done;
-    if (status == PE_OK && (done < bytes || crc32_z(0, to, bytes) != number_at(row + 16, 4)))
+    if (status == PE_OK && (done < bytes || crc32_z(0, to, bytes) != pe_stored_little(row + 16, 4)))
         return broken("what is compressed in it does not unpack", (pe_slice){"", 0}, why);
     return status;
 }
@@ -83,24 +75,25 @@ static pe_status unpack(pe_slice packed, size_t bytes, const char *row, pe_buffe
 static pe_status find_data(pe_slice file, const char *row, pe_slice name, pe_buffer *unpacked,
                            pe_slice *out, pe_problem *why)
 {
-    const size_t bytes = number_at(row + 20, 4), offset = number_at(row + 42, 4);
-    const size_t method = number_at(row + 10, 2);
+    const size_t bytes = pe_stored_little(row + 20, 4), offset = pe_stored_little(row + 42, 4);
+    const size_t method = pe_stored_little(row + 10, 2);
     const pe_slice entry = from(file, offset);
     if ((method != STORED && (method != DEFLATED || unpacked == NULL)) ||
-        (number_at(row + 8, 2) & 1) != 0)
+        (pe_stored_little(row + 8, 2) & 1) != 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "%.*s is compressed in the .npz file; numpy.savez writes files that are not",
                        (int)(name.bytes < 60 ? name.bytes : 60), name.text);
     if (!pe_npz_file_is(entry) || entry.bytes < ENTRY)
         return broken("nothing is where the directory says, of", name, why);
-    *out = from(entry, ENTRY + number_at(entry.text + 26, 2) + number_at(entry.text + 28, 2));
+    *out = from(entry,
+                ENTRY + pe_stored_little(entry.text + 26, 2) + pe_stored_little(entry.text + 28, 2));
     if (bytes > out->bytes)
         return broken("it ends inside", name, why);
     out->bytes = bytes;
     if (method == STORED)
         return PE_OK;
     const size_t used = unpacked->bytes;
-    const pe_status status = unpack(*out, number_at(row + 24, 4), row, unpacked, why);
+    const pe_status status = unpack(*out, pe_stored_little(row + 24, 4), row, unpacked, why);
     *out = (pe_slice){unpacked->data + used, unpacked->bytes - used};
     return status;
 }
@@ -112,10 +105,11 @@ static pe_status next_row(pe_slice *rows, const char **row, pe_slice *name, pe_p
         return broken("its directory is broken", (pe_slice){"", 0}, why);
     *row = rows->text;
     *name = from(*rows, ROW);
-    if (number_at(*row + 28, 2) > name->bytes)
+    if (pe_stored_little(*row + 28, 2) > name->bytes)
         return broken("its directory is broken", (pe_slice){"", 0}, why);
-    name->bytes = number_at(*row + 28, 2);
-    *rows = from(*rows, ROW + name->bytes + number_at(*row + 30, 2) + number_at(*row + 32, 2));
+    name->bytes = pe_stored_little(*row + 28, 2);
+    *rows = from(*rows,
+                 ROW + name->bytes + pe_stored_little(*row + 30, 2) + pe_stored_little(*row + 32, 2));
     return PE_OK;
 }
 
@@ -129,8 +123,8 @@ static pe_status make_room(pe_slice rows, size_t n, size_t max_elements, pe_buff
         const char *row;
         pe_slice name;
         PE_TRY(next_row(&rows, &row, &name, why));
-        const size_t packed = number_at(row + 20, 4), bytes = number_at(row + 24, 4);
-        if (number_at(row + 10, 2) != DEFLATED)
+        const size_t packed = pe_stored_little(row + 20, 4), bytes = pe_stored_little(row + 24, 4);
+        if (pe_stored_little(row + 10, 2) != DEFLATED)
             continue;
         if (bytes / DEFLATE_MOST > packed) /* it cannot: no room is made for a lie */
             return broken("what is compressed in it does not unpack:", name, why);
@@ -173,10 +167,10 @@ pe_status pe_npz_file_read(pe_slice file, size_t max_elements, pe_buffer *unpack
     out->n = 0;
     if (end == NULL)
         return broken("it ends without a directory", none, why);
-    const size_t n = number_at(end + 10, 2);
+    const size_t n = pe_stored_little(end + 10, 2);
     if (n == 0 || n > out->room)
         return broken(n == 0 ? "it holds no tensor" : "it holds too many tensors", none, why);
-    pe_slice rows = from(file, number_at(end + 16, 4));
+    pe_slice rows = from(file, pe_stored_little(end + 16, 4));
     if (unpacked != NULL)
         PE_TRY(make_room(rows, n, max_elements, unpacked, why));
     for (; out->n < n; out->n++) {

@@ -119,12 +119,9 @@ static pe_status read_header(json_t *header, const numbers *from, pe_stored_list
 /* The header, and where the numbers begin. */
 static pe_status load_header(pe_slice file, json_t **out, size_t *begin, pe_problem *why)
 {
-    const unsigned char *data = (const unsigned char *)file.text;
-    uint64_t length = 0;
     if (file.bytes < 8)
         return broken("it ends inside its header", "", why);
-    for (size_t i = 8; i-- > 0;)
-        length = length << 8 | data[i];
+    const uint64_t length = pe_stored_little(file.text, 8);
     if (length > file.bytes - 8 || length > HEADER_MAX)
         return broken("its header is longer than the file or 1 MiB", "", why);
     *begin = 8 + (size_t)length;

@@ -103,83 +103,26 @@ static void convert_run(const pe_stored *from, const unsigned char *in, size_t n
 
 /* ---- the first axis runs fastest ----------------------------------------------------------------
  *
- * The axes are cut in two: h counts through the front ones as the file does, their first one
- * fastest, and t through the back ones as rows do, their last one fastest. An element is at
- *
- *     h + front * (t as the file counts)   of the file,
- *     t + back * (h as rows count)         of the array,
- *
- * so that a square of neighbours in h and in t is a few runs on either side. Both parts of a
- * complex number are one element.
+ * h counts through all axes but the last as the file does, their first one fastest, and t through the
+ * last. An element is at h + front * t of the file, so that a square of neighbours in h and in t is a
+ * few runs on either side. Both parts of a complex number are one element.
  */
 
 /* Neighbours in h, and in t. */
 #define SQUARE ((size_t)32)
 
-/* Some axes, in the order in which one count goes through them, with their strides in another. */
-typedef struct odometer {
-    size_t n;
-    size_t dim[PE_MAX_DIMS], stride[PE_MAX_DIMS];
-    size_t at[PE_MAX_DIMS], offset;
-} odometer;
-
-/* Axes [first, last), the first one fastest (step 1) or the last one; strides the other way round,
- * from `stride` on. */
-static odometer odometer_of(const pe_shape *shape, size_t first, size_t last, bool first_fastest,
-                            size_t stride)
-{
-    odometer o = {.n = last - first};
-    for (size_t i = o.n; i-- > 0; stride *= o.dim[i]) {
-        o.dim[i] = shape->dim[first_fastest ? first + i : last - 1 - i];
-        o.stride[i] = stride;
-    }
-    return o;
-}
-
-/* The next `n` offsets. */
-static void odometer_run(odometer *o, size_t n, size_t *offsets)
-{
-    for (size_t k = 0; k < n; k++) {
-        offsets[k] = o->offset;
-        for (size_t i = 0; i < o->n; i++) {
-            o->offset += o->stride[i];
-            if (++o->at[i] < o->dim[i])
-                break;
-            o->offset -= o->dim[i] * o->stride[i]; /* carry */
-            o->at[i] = 0;
-        }
-    }
-}
-
-/* How many axes are the front ones: so that both counts are long. */
-static size_t cut_of(const pe_shape *shape, size_t elements, size_t *front)
-{
-    size_t cut = 0, best = 0, count = 1;
-    *front = 1;
-    for (size_t axis = 0; axis < shape->ndim; axis++) {
-        count *= shape->dim[axis];
-        const size_t shorter = count < elements / count ? count : elements / count;
-        if (shorter > best) {
-            cut = axis + 1;
-            best = shorter;
-            *front = count;
-        }
-    }
-    return cut;
-}
-
-/* A square of elements: n_h neighbours in h by n_t in t, at the file's offsets of the latter. */
+/* A square of elements: n_h neighbours in h by n_t in t, from element t on. */
 typedef struct square {
-    size_t n_h, n_t, offset[SQUARE];
+    size_t n_h, n_t, t, front;
     unsigned char at[SQUARE * SQUARE * 2 * sizeof(double)]; /* at[h][t] */
 } square;
 
-/* at[h][t] = in[h + offset[t]], elements of `size` bytes. */
+/* Elements of `size` bytes. */
 static inline void gather(const unsigned char *in, size_t size, square *s)
 {
     for (size_t t = 0; t < s->n_t; t++)
         for (size_t h = 0; h < s->n_h; h++)
-            memcpy(s->at + (h * SQUARE + t) * size, in + (h + s->offset[t]) * size, size);
+            memcpy(s->at + (h * SQUARE + t) * size, in + (h + (s->t + t) * s->front) * size, size);
 }
 
 static size_t parts_of(const pe_stored *tensor)
@@ -195,23 +138,27 @@ static pe_shape axes_of(const pe_stored *tensor)
     return shape;
 }
 
+/* The row of the array that count h of the file is. */
+static size_t row_of(const pe_shape *shape, size_t h)
+{
+    size_t row = 0;
+    for (size_t axis = 0; axis + 1 < shape->ndim; h /= shape->dim[axis++])
+        row = row * shape->dim[axis] + h % shape->dim[axis];
+    return row;
+}
+
 static void convert_fortran(const pe_stored *from, pe_array *to)
 {
     const size_t parts = parts_of(from), elements = from->elements / parts;
     const size_t size = parts * pe_stored_size(from);
     const size_t out_size = parts * pe_dtype_bytes(to->dtype);
     const pe_shape shape = axes_of(from);
-    square s;
-    size_t front, array[SQUARE] = {0}; /* an analyzer does not see that the odometer fills it */
-    const size_t cut = cut_of(&shape, elements, &front), back = elements / front;
-    odometer of_h = odometer_of(&shape, 0, cut, true, back);
-    odometer of_t = odometer_of(&shape, cut, shape.ndim, false, front);
-    for (size_t h = 0; h < front; h += SQUARE) {
-        s.n_h = pe_size_min(SQUARE, front - h);
-        odometer_run(&of_h, s.n_h, array);
-        for (size_t t = 0; t < back; t += SQUARE) {
-            s.n_t = pe_size_min(SQUARE, back - t);
-            odometer_run(&of_t, s.n_t, s.offset); /* after the last it begins anew */
+    const size_t back = shape.ndim > 0 ? shape.dim[shape.ndim - 1] : 1;
+    square s = {.front = elements / back};
+    for (size_t h = 0; h < s.front; h += SQUARE) {
+        s.n_h = pe_size_min(SQUARE, s.front - h);
+        for (s.t = 0; s.t < back; s.t += SQUARE) {
+            s.n_t = pe_size_min(SQUARE, back - s.t);
             const unsigned char *in = from->data + h * size;
             if (size == 2)
                 gather(in, 2, &s);
@@ -223,53 +170,31 @@ static void convert_fortran(const pe_stored *from, pe_array *to)
                 gather(in, 16, &s);
             for (size_t i = 0; i < s.n_h; i++)
                 convert_run(from, s.at + i * SQUARE * size, s.n_t * parts, to->dtype,
-                            (char *)to->data + (t + array[i]) * out_size);
+                            (char *)to->data + (row_of(&shape, h + i) * back + s.t) * out_size);
         }
     }
 }
 
-/* An exponent field of all ones is an infinity or a NaN. Each loop is one pass without branches. */
-static bool all_below_64(const uint64_t *bits, size_t n, uint64_t exponent)
-{
-    unsigned any = 0;
-    for (size_t i = 0; i < n; i++)
-        any |= (bits[i] & exponent) == exponent;
-    return any == 0;
-}
-
-static bool all_below_32(const uint32_t *bits, size_t n, uint32_t exponent)
-{
-    unsigned any = 0;
-    for (size_t i = 0; i < n; i++)
-        any |= (bits[i] & exponent) == exponent;
-    return any == 0;
-}
-
-static bool all_below_16(const uint16_t *bits, size_t n, unsigned exponent)
-{
-    unsigned any = 0;
-    for (size_t i = 0; i < n; i++)
-        any |= (bits[i] & exponent) == exponent;
-    return any == 0;
-}
-
+/* An infinity or a NaN has ones in all of its exponent, whose lowest bit then carries into the place of
+ * the sign: of as many numbers at once as a word holds. */
 static bool all_finite(const pe_array *array)
 {
-    const size_t n = array->elements;
-    switch (array->dtype) {
-    case PE_FLOAT64:
-        return all_below_64(array->data, n, UINT64_C(0x7ff) << 52);
-    case PE_FLOAT32:
-        return all_below_32(array->data, n, UINT32_C(0xff) << 23);
-    case PE_FLOAT16:
-        return all_below_16(array->data, n, 0x7c00);
-    case PE_BFLOAT16:
-        return all_below_16(array->data, n, 0x7f80);
-    case PE_INT32:
-    case PE_DTYPES:
-        break;
+    static const uint64_t exponents[PE_DTYPES] = {[PE_FLOAT64] = 0x7ff0000000000000,
+                                                  [PE_FLOAT32] = 0x7f8000007f800000,
+                                                  [PE_FLOAT16] = 0x7c007c007c007c00,
+                                                  [PE_BFLOAT16] = 0x7f807f807f807f80};
+    const uint64_t exponent = exponents[array->dtype], lowest = exponent & ~(exponent << 1);
+    const char *at = array->data;
+    uint64_t word, carried = 0;
+    size_t left = array->elements * pe_dtype_bytes(array->dtype);
+    for (; left >= sizeof word; left -= sizeof word, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        carried |= (word & exponent) + lowest;
     }
-    return true;
+    word = 0;
+    memcpy(&word, at, left);
+    carried |= (word & exponent) + lowest;
+    return (carried & (exponent << 1) & ~exponent) == 0;
 }
 
 /* Where number e of the rows stands when the first axis runs fastest. */
@@ -277,11 +202,12 @@ static size_t fortran_index(const pe_stored *tensor, size_t e)
 {
     const size_t parts = parts_of(tensor), part = e % parts;
     const pe_shape shape = axes_of(tensor);
-    const odometer o = odometer_of(&shape, 0, shape.ndim, false, 1);
-    size_t index = 0;
+    size_t index = 0, stride = tensor->elements / parts;
     e /= parts;
-    for (size_t i = 0; i < o.n; e /= o.dim[i++])
-        index += e % o.dim[i] * o.stride[i];
+    for (size_t axis = shape.ndim; axis-- > 0; e /= shape.dim[axis]) {
+        stride /= shape.dim[axis];
+        index += e % shape.dim[axis] * stride;
+    }
     return parts * index + part;
 }
 

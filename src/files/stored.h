@@ -5,12 +5,22 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/slice.h"
 
 #define PE_STORED_NAME_BYTES 128
+
+/** A number of so many bytes, at most 8, the least significant one first. */
+static inline uint64_t pe_stored_little(const void *at, size_t bytes)
+{
+    uint64_t number = 0;
+    for (size_t i = bytes; i-- > 0;)
+        number = number << 8 | ((const unsigned char *)at)[i];
+    return number;
+}
 
 /** A tensor in the bytes of a file or body. Checked: its numbers are all there. */
 typedef struct pe_stored {
