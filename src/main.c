@@ -9,7 +9,6 @@
 #include "cli/arguments.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
-#include "cli/describe.h"
 #include "encodings/registry.h"
 #include "version.h"
 

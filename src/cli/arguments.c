@@ -153,24 +153,10 @@ static pe_status take_flag(pe_arguments *to, unsigned flags, const char *argumen
 }
 
 /* Settings of a server that others can reach. */
-static const char *const of_listeners[] = {
-    "host",
-    "port",
-    "listen",
-    "tls_certificate",
-    "tls_key",
-    "tls_minimum",
-    "keys_file",
-    "keys_max",
-    "address_rate",
-    "address_work_rate",
-    "trusted_proxies",
-    "proxy_protocol",
-    "admin_listen",
-    "admin_hosts",
-    "hsts_seconds",
-    "cors_origin",
-};
+static const char *const *const of_listeners =
+    PE_NAMES("host", "port", "listen", "tls_certificate", "tls_key", "tls_minimum", "keys_file",
+             "keys_max", "address_rate", "address_work_rate", "trusted_proxies", "proxy_protocol",
+             "admin_listen", "admin_hosts", "hsts_seconds", "cors_origin");
 
 /* The first of n arguments, with its value; *width: how many arguments that takes. */
 static pe_status take(pe_arguments *to, unsigned flags, size_t words_max, int n, char **arguments,
@@ -192,7 +178,7 @@ static pe_status take(pe_arguments *to, unsigned flags, size_t words_max, int n,
     }
     const char *setting = own ? NULL : pe_config_flag_setting(n, arguments, width);
     if (setting != NULL) {
-        for (size_t l = 0; l < PE_LEN(of_listeners); l++)
+        for (size_t l = 0; of_listeners[l] != NULL; l++)
             if (strcmp(setting, of_listeners[l]) == 0)
                 return pe_fail(
                     why, PE_INVALID_PARAMETER, setting,

@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "cli/outline.h"
-#include "cli/progress_line.h"
 #include "files/gguf_file.h"
 #include "formats/format.h"
 
@@ -288,22 +286,6 @@ void pe_ask_print(pe_asking *asking, pe_buffer *text)
                                      ? pe_fail_memory(why)
                                      : pe_output_write(path, NULL, pe_buffer_slice(text), why));
     pe_buffer_free(text);
-}
-
-void pe_ask_show(pe_asking *asking, pe_buffer *text, json_t *answer, bool for_people)
-{
-    const pe_command *command = asking->command;
-    const json_t *list = json_object_get(answer, command->list != NULL ? command->list : "");
-    if (for_people)
-        pe_buffer_free(text);
-    if (!for_people)
-        pe_buffer_str(text, "\n");
-    else if (command->list != NULL)
-        pe_outline_table(list, command->columns, PE_COLUMNS_MAX, text);
-    else
-        pe_outline(answer, text);
-    pe_ask_print(asking, text);
-    json_decref(answer);
 }
 
 /* ---- configurations ---- */

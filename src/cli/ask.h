@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/in_out.h"
 #include "http/server.h"
+#include "plan/values.h"
 
 /** Exit statuses beside those of cli.h: the answer is right, but of another thing; a file cannot be
  * read or written, or the machine fails. */
@@ -71,8 +72,6 @@ json_t *pe_ask_json(pe_asking *asking, const pe_client_request *request, pe_buff
 void pe_ask_deliver(pe_asking *asking, const char *path);
 /** A text goes there; it is freed. */
 void pe_ask_print(pe_asking *asking, pe_buffer *text);
-/** JSON goes there, as it came or for people; both are freed. */
-void pe_ask_show(pe_asking *asking, pe_buffer *text, json_t *answer, bool for_people);
 
 /** The configuration of a model, resolved. Of a GGUF file the head is sent, and what divides
  * frequencies; where it must be whole, one that is cut short fails. */
@@ -84,5 +83,20 @@ json_t *pe_ask_resolved_path(pe_asking *asking, const char *path, pe_buffer *tex
 bool pe_ask_has(pe_buffer *query, const char *name);
 /** Members of a JSON object as parameters of a query; what that has is left as it is. */
 void pe_ask_add_parameters(const json_t *parameters, pe_buffer *query);
+
+/* ---- what the program says of itself: help, the manual page, completions of shells ---- */
+
+/** A line for each flag of a command. */
+void pe_describe_flags(unsigned flags, pe_buffer *out);
+/** The encodings that `posenc table` knows, and one with its parameters. */
+void pe_describe_encodings(pe_buffer *out);
+void pe_describe_resource(const pe_resource *resource, pe_buffer *out);
+/** All commands and settings. */
+void pe_describe_program(const pe_command *commands, size_t n, pe_buffer *out);
+/** posenc(1), for man. */
+void pe_describe_manual(const pe_command *commands, size_t n, pe_buffer *out);
+/** False where the shell is none of bash, zsh and fish. */
+bool pe_describe_completions(const char *shell, const pe_command *commands, size_t n,
+                             pe_buffer *out);
 
 #endif

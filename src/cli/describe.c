@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* describe.c - what the program says of itself: help, the manual page, completions of shells. */
-#include "cli/describe.h"
+#include "cli/ask.h"
 
 #include <stdio.h>
 #include <string.h>

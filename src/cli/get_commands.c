@@ -19,24 +19,20 @@ static void add_format(pe_asking *asking)
     pe_arguments *arguments = &asking->arguments;
     const char *output = arguments->output, *name = arguments->format;
     pe_buffer known = {0};
-    if (name == NULL &&
-        (output == NULL || strncmp(output, "-", 2) == 0 || strncmp(output, "/dev/", 5) == 0))
-        return;
-    const pe_format *format =
-        name != NULL ? pe_format_by_name(name) : pe_format_by_extension(output);
-    if (format != NULL) {
-        pe_arguments_add(&arguments->query, "format", format->name);
-        return;
+    if (name == NULL && output != NULL && strncmp(output, "-", 2) != 0 &&
+        strncmp(output, "/dev/", 5) != 0) {
+        const pe_format *format = pe_format_by_extension(output);
+        for (size_t f = 0; pe_formats[f] != NULL; f++)
+            pe_buffer_format(&known, "%s%s", f == 0 ? "" : ", ", pe_formats[f]->extension);
+        name = format != NULL ? format->name : NULL;
+        if (name == NULL)
+            pe_ask_mistake(asking, pe_fail(&asking->step, PE_INVALID_PARAMETER, "format",
+                                           "no format has the extension of the file %.100s; known "
+                                           "are %s, or give --format",
+                                           output, pe_buffer_text(&known)));
     }
-    for (size_t f = 0; pe_formats[f] != NULL; f++)
-        pe_buffer_format(&known, "%s%s", f == 0 ? "" : ", ",
-                         name != NULL ? pe_formats[f]->name : pe_formats[f]->extension);
-    pe_ask_mistake(
-        asking,
-        pe_fail(&asking->step, PE_INVALID_PARAMETER, "format", "%s %.100s; known are %s%s",
-                name != NULL ? "no format is called" : "no format has the extension of the file",
-                name != NULL ? name : output, pe_buffer_text(&known),
-                name != NULL ? "" : ", or give --format"));
+    if (name != NULL)
+        pe_arguments_add(&arguments->query, "format", name);
     pe_buffer_free(&known);
 }
 
@@ -75,6 +71,109 @@ static void add_config(pe_asking *asking, const pe_resource *resource, const cha
     pe_buffer_free(&text);
     json_decref(taken);
     json_decref(model);
+}
+
+/* ---- JSON for people ---- */
+
+#define INDENT    2
+#define ITEMS_MAX 8 /* of a list of numbers or words */
+#define NEST_MAX  16
+
+static void put_scalar(const json_t *value, pe_buffer *out)
+{
+    if (json_is_string(value))
+        pe_buffer_str(out, json_string_value(value));
+    else if (json_is_number(value))
+        pe_buffer_format(out, "%.10g", json_number_value(value));
+    else
+        pe_buffer_str(out, json_is_true(value) ? "true" : json_is_false(value) ? "false" : "-");
+}
+
+/* A line for each member, indented by what it is part of; numbers of a list side by side, of long ones
+ * the first. */
+static void put(const char *name, const json_t *value, int depth, pe_buffer *out);
+
+static void put_members(const json_t *value, int depth, pe_buffer *out)
+{
+    size_t i;
+    const char *name;
+    json_t *member;
+    json_object_foreach((json_t *)(uintptr_t)value, name, member)
+    {
+        put(name, member, depth, out);
+    }
+    json_array_foreach(value, i, member)
+    {
+        put("-", member, depth, out);
+    }
+}
+
+static void put(const char *name, const json_t *value, int depth, pe_buffer *out)
+{
+    pe_buffer_format(out, "%*s%s%s", INDENT * depth, "", name, strcmp(name, "-") != 0 ? ":" : "");
+    const json_t *first = json_array_get(value, 0);
+    if ((json_is_object(value) || json_is_object(first) || json_is_array(first)) &&
+        depth < NEST_MAX) {
+        pe_buffer_str(out, "\n");
+        put_members(value, depth + 1, out);
+        return;
+    }
+    pe_buffer_str(out, " ");
+    const size_t n = json_array_size(value);
+    for (size_t i = 0; i < n && i < ITEMS_MAX; i++) {
+        pe_buffer_str(out, i > 0 ? ", " : "");
+        put_scalar(json_array_get(value, i), out);
+    }
+    if (n > ITEMS_MAX)
+        pe_buffer_format(out, ", ... (%zu)", n);
+    if (!json_is_array(value))
+        put_scalar(value, out);
+    pe_buffer_str(out, "\n");
+}
+
+static size_t width_of(const json_t *list, const char *member)
+{
+    size_t i, width = 0;
+    json_t *row;
+    json_array_foreach(list, i, row)
+    {
+        const size_t bytes = json_string_length(json_object_get(row, member));
+        width = bytes > width ? bytes : width;
+    }
+    return width;
+}
+
+/* A line for each object of a list, with these n members in columns. */
+static void put_table(const json_t *list, const char *const *members, size_t n, pe_buffer *out)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(list, i, row)
+    {
+        for (size_t m = 0; m < n; m++) {
+            const char *text = json_string_value(json_object_get(row, members[m]));
+            const bool last = m + 1 == n;
+            pe_buffer_format(out, "%-*s%s", last ? 0 : (int)width_of(list, members[m]),
+                             text != NULL ? text : "-", last ? "\n" : "  ");
+        }
+    }
+}
+
+/* JSON goes to --output, as it came or for people; both are freed. */
+static void show(pe_asking *asking, pe_buffer *text, json_t *answer, bool for_people)
+{
+    const pe_command *command = asking->command;
+    const json_t *list = json_object_get(answer, command->list != NULL ? command->list : "");
+    if (for_people)
+        pe_buffer_free(text);
+    if (!for_people)
+        pe_buffer_str(text, "\n");
+    else if (command->list != NULL)
+        put_table(list, command->columns, PE_COLUMNS_MAX, text);
+    else
+        put_members(answer, 0, text);
+    pe_ask_print(asking, text);
+    json_decref(answer);
 }
 
 /* ---- one request ---- */
@@ -117,7 +216,7 @@ static void ask_json(pe_asking *asking, const char *path, bool for_people)
         asking, &(pe_client_request){.method = "GET", .target = pe_buffer_text(&target)}, &text);
     if (list != NULL && json_array_size(json_object_get(answer, list)) == 0)
         asking->code = PE_EXIT_DIFFERENT;
-    pe_ask_show(asking, &text, answer, for_people);
+    show(asking, &text, answer, for_people);
     pe_buffer_free(&target);
 }
 
@@ -166,7 +265,7 @@ void pe_ask_resolve(pe_asking *asking)
     const char *encoding = json_string_value(json_object_get(model, "encoding"));
     if (encoding != NULL && strcmp(encoding, "unknown") == 0)
         asking->code = PE_EXIT_DIFFERENT;
-    pe_ask_show(asking, &text, model, asking->format == 1);
+    show(asking, &text, model, asking->format == 1);
 }
 
 /* ---- table ---- */

@@ -9,10 +9,69 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/clock.h"
-#include "cli/progress_line.h"
+
+/* ---- a line on a terminal that says how long a command has worked, and how far it is ---- */
+
+#define WIDTH    60
+#define QUIET_NS (PE_NANOSECONDS_PER_SECOND / 2) /* work that is shorter shows nothing */
+#define EVERY_NS (PE_NANOSECONDS_PER_SECOND / 5)
+#define MEGABYTE 1e6
+
+static struct {
+    bool on;
+    int64_t began, shown; /* 0: not yet */
+    const char *verb;
+    uint64_t done, all;
+} progress = {.verb = ""};
+
+void pe_progress_line_begin(void)
+{
+    const char *terminal = getenv("TERM");
+    progress.began = pe_clock();
+    progress.on = isatty(STDERR_FILENO) != 0 && (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+static void count(const char *verb, uint64_t done, uint64_t all)
+{
+    progress.verb = verb;
+    progress.done = done;
+    progress.all = all;
+}
+
+static void show(void)
+{
+    char text[WIDTH + 1];
+    const int64_t now = pe_clock();
+    if (!progress.on || now - progress.began < QUIET_NS || now - progress.shown < EVERY_NS)
+        return;
+    const char *colour = getenv("NO_COLOR");
+    const bool dim = colour == NULL || *colour == '\0';
+    int n = snprintf(text, sizeof text, "%lld s",
+                     (long long)((now - progress.began) / PE_NANOSECONDS_PER_SECOND));
+    if (progress.done > 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %.1f MB %s",
+                      (double)progress.done / MEGABYTE, progress.verb);
+    if (progress.all > 0)
+        snprintf(text + n, sizeof text - (size_t)n, " of %.1f", (double)progress.all / MEGABYTE);
+    fprintf(stderr, "%s\r%-*s%s", dim ? "\033[2m" : "", WIDTH, text, dim ? "\033[m" : "");
+    progress.shown = now;
+}
+
+void pe_progress_line_end(void)
+{
+    static const char blank[] =
+        "\r                                                            \r"; /* of WIDTH */
+    if (progress.shown != 0 && write(STDERR_FILENO, blank, sizeof blank - 1) < 0)
+        progress.shown = 0;
+    progress.on = false;
+    progress.shown = 0;
+}
+
+/* ---- waiting ---- */
 
 #define TICK_MS 200 /* a wait is shown so often */
 
@@ -25,7 +84,7 @@ static bool await(const pe_client *client, short *events)
         const int64_t now = pe_clock() / PE_NANOSECONDS_PER_MS;
         const int ready = poll(&poll_fd, 1, TICK_MS);
         *events = poll_fd.revents;
-        pe_progress_line_show();
+        show();
         if (ready > 0)
             return true;
         if (ready < 0 && errno != EINTR)
@@ -60,7 +119,7 @@ static pe_status send_all(const pe_client *client, pe_slice text, bool *sent, pe
         else if (n < 0 && errno != EAGAIN && errno != EINTR)
             return broken(strerror(errno), why);
         at += n > 0 ? (size_t)n : 0;
-        pe_progress_line_count("sent", at, text.bytes);
+        count("sent", at, text.bytes);
     }
     return PE_OK;
 }
@@ -178,7 +237,7 @@ pe_status pe_client_read(pe_client *client, char *out, size_t room, size_t *got,
     client->at += *got;
     client->left -= *got;
     client->done += *got;
-    pe_progress_line_count("received", client->done, client->all);
+    count("received", client->done, client->all);
     client->ended = !client->chunked && client->left == 0;
     return PE_OK;
 }

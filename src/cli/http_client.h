@@ -43,4 +43,11 @@ pe_status pe_client_ask(pe_client *client, const pe_client_request *request,
 pe_status pe_client_read(pe_client *client, char *out, size_t room, size_t *got,
                          pe_problem *why) PE_MUST_CHECK;
 
+/* A line on a terminal says how long a command has worked, and how far it is. */
+
+/** From now on, where standard error is a terminal. */
+void pe_progress_line_begin(void);
+/** The line vanishes, and does not come back. A handler of signals may call this. */
+void pe_progress_line_end(void);
+
 #endif

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "cli/progress_line.h"
 
 #define BLOCK_BYTES ((size_t)262144)
 

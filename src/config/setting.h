@@ -83,19 +83,11 @@ typedef struct pe_setting_target {
     pe_setting_level level;
 } pe_setting_target;
 
-/** INVALID_PARAMETER: what the row wants, and what came instead. */
-pe_status pe_setting_refuse(const pe_setting_target *to, const json_t *got, pe_problem *why);
-
 /** Check the value against the row, whose kind has one JSON type, and note the level. */
 pe_status pe_setting_set(const pe_setting_target *to, const json_t *value,
                          pe_problem *why) PE_MUST_CHECK;
 /** From the text of a variable or of a flag's value, whatever the kind. */
 pe_status pe_setting_set_parsed(const pe_setting_target *to, const char *text,
                                 pe_problem *why) PE_MUST_CHECK;
-
-/** Read the file at path over the defaults; `required`: it must exist. *found tells whether it
- * does. */
-pe_status pe_config_read_file(pe_config *config, const char *path, bool required, bool *found,
-                              pe_problem *why) PE_MUST_CHECK;
 
 #endif

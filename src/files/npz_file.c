@@ -85,8 +85,8 @@ static pe_status find_data(pe_slice file, const char *row, pe_slice name, pe_buf
                        (int)(name.bytes < 60 ? name.bytes : 60), name.text);
     if (!pe_npz_file_is(entry) || entry.bytes < ENTRY)
         return broken("nothing is where the directory says, of", name, why);
-    *out = from(entry,
-                ENTRY + pe_stored_little(entry.text + 26, 2) + pe_stored_little(entry.text + 28, 2));
+    *out = from(entry, ENTRY + pe_stored_little(entry.text + 26, 2) +
+                           pe_stored_little(entry.text + 28, 2));
     if (bytes > out->bytes)
         return broken("it ends inside", name, why);
     out->bytes = bytes;
@@ -108,8 +108,8 @@ static pe_status next_row(pe_slice *rows, const char **row, pe_slice *name, pe_p
     if (pe_stored_little(*row + 28, 2) > name->bytes)
         return broken("its directory is broken", (pe_slice){"", 0}, why);
     name->bytes = pe_stored_little(*row + 28, 2);
-    *rows = from(*rows,
-                 ROW + name->bytes + pe_stored_little(*row + 30, 2) + pe_stored_little(*row + 32, 2));
+    *rows = from(*rows, ROW + name->bytes + pe_stored_little(*row + 30, 2) +
+                            pe_stored_little(*row + 32, 2));
     return PE_OK;
 }
 
