@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/rope_candidate.h"
+#include "compare/compare.h"
 #include "encodings/rope/rope.h"
 #include "plan/real.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "compare/engine_setting.h"
+#include "compare/compare.h"
 #include "encodings/rope/rope.h"
 #include "exact/round.h"
 #include "files/tree.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_compare.c - rope types side by side, for a context longer than the model was trained for. */
-#include "compare/engine_setting.h"
+#include "compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -106,25 +106,18 @@ void pe_config_help(pe_buffer *out)
         };
         pe_buffer_str(&flag, words[row->kind]);
         pe_buffer_format(out, "  %-34s %s", pe_buffer_text(&flag), row->help);
-        switch (row->kind) {
-        case PE_SETTING_INT:
+        if (row->kind == PE_SETTING_CHOICE)
+            pe_buffer_format(out, " One of: %s.", row->unit);
+        if (row->kind == PE_SETTING_LIST)
+            pe_buffer_str(out, " Repeatable.");
+        else if (row->kind == PE_SETTING_INT)
             pe_buffer_format(out, " [%" PRId64 "%s%s]", row->number,
                              row->unit[0] == '\0' ? "" : " ", row->unit);
-            break;
-        case PE_SETTING_BOOL:
-            pe_buffer_str(out, row->number != 0 ? " [true]" : " [false]");
-            break;
-        case PE_SETTING_CHOICE:
-            pe_buffer_format(out, " One of: %s. [%s]", row->unit, row->text);
-            break;
-        case PE_SETTING_TEXT:
-        case PE_SETTING_ADDRESS:
-            pe_buffer_format(out, " [%s]", row->text);
-            break;
-        case PE_SETTING_LIST:
-            pe_buffer_str(out, " Repeatable.");
-            break;
-        }
+        else
+            pe_buffer_format(out, " [%s]",
+                             row->kind != PE_SETTING_BOOL ? row->text
+                             : row->number != 0           ? "true"
+                                                          : "false");
         pe_buffer_str(out, "\n");
         pe_buffer_free(&flag);
     }

@@ -126,30 +126,19 @@ void pe_words_title(const pe_plan *plan, const pe_rendering *rendering, size_t t
 
 /* ---- parameters ---- */
 
+/* Texts and tensors are not told either; lists, positions and names always are. */
 static bool is_default(const pe_value *value)
 {
     const pe_param *param = value->param;
-    const bool fixed = !param->optional && !param->required;
-    switch (param->kind) {
-    case PE_KIND_INT:
-        return fixed && (double)value->integer == param->fallback;
-    case PE_KIND_REAL:
-        return fixed && value->real == param->fallback;
-    case PE_KIND_BOOL:
-        return value->truth == (param->fallback != 0);
-    case PE_KIND_CHOICE:
-        return fixed && value->choice == (size_t)param->fallback;
-    case PE_KIND_TEXT:
-    case PE_KIND_TENSOR:
+    const pe_param_kind kind = param->kind;
+    if (kind == PE_KIND_TEXT || kind == PE_KIND_TENSOR)
         return true;
-    case PE_KIND_REAL_LIST:
-    case PE_KIND_POSITIONS:
-    case PE_KIND_TOKEN_RUNS:
-    case PE_KIND_CHOICES:
-    case PE_KIND_NAME:
-        break;
-    }
-    return false;
+    if (kind == PE_KIND_BOOL)
+        return value->truth == (param->fallback != 0);
+    const bool fixed = !param->optional && !param->required;
+    return fixed && ((kind == PE_KIND_INT && (double)value->integer == param->fallback) ||
+                     (kind == PE_KIND_REAL && value->real == param->fallback) ||
+                     (kind == PE_KIND_CHOICE && value->choice == (size_t)param->fallback));
 }
 
 void pe_words_parameters(const pe_rendering *rendering, pe_buffer *out)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
 #include "base/size.h"
 #include "encodings/registry.h"
+#include "models/input.h"
 #include "models/layers.h"
 #include "plan/resource.h"
 
@@ -18,22 +18,6 @@
 
 static const char full[] = "full_attention", sliding[] = "sliding_attention",
                   cross[] = "cross_attention";
-
-/* Layers that mix tokens without attention, or whose attention has no positions. */
-static const char *const unrotated[] = {
-    "linear_attention",
-    "cross_attention",
-    "mamba",
-    "mamba2",
-    "conv",
-    "recurrent",
-    "moe",
-    "mlp",
-    "short_conv",
-    "gated_delta_net",
-    "kda",
-    "lightning_attention",
-};
 
 /* The layers, and what is known of each. */
 typedef struct layer_list {
@@ -116,48 +100,31 @@ static void put_listed(layer_list *layers, const json_t *list, const char *type)
     }
 }
 
-/* Keys that tell the types of layers: by letters that repeat, by the numbers of layers that are of
- * one type, or by a number for each. */
-static const struct {
-    const char *key;
-    enum { LETTERS, LISTED, EACH } form;
-    char item;
-    const char *type, *others, *note;
-} type_keys[] = {
-    {"sliding_window_pattern", LETTERS, 'G', full, sliding,
-     "L: sliding_attention, G: full_attention, in turn"},
-    /* LFM2, Bamba */
-    {"full_attn_idxs", LISTED, 0, full, "conv", "layers of full attention; the others are conv"},
-    {"attn_layer_indices", LISTED, 0, full, "mamba",
-     "layers of full attention; the others are mamba"},
-    /* MiMo, MiniMax-01 */
-    {"hybrid_layer_pattern", EACH, 0, full, sliding, "0: full_attention, 1: sliding_attention"},
-    {"attn_type_list", EACH, 0, "linear_attention", full, "0: linear_attention, 1: full_attention"},
-    /* MiniMax-M3 before transformers */
-    {"sparse_attention_config/sparse_attention_freq", EACH, 0, full, "minimax_m3_sparse",
-     "0: full_attention, 1: minimax_m3_sparse"},
-};
-
-static bool read_type_key(pe_reader *reader, layer_list *layers, size_t k)
+/* A key tells the types of layers: by letters that repeat, by a number for each, or (null) by the
+ * numbers of layers that are of one type. The row has the key, the item that is of a type, that type,
+ * that of others, and a note. */
+static bool read_type_key(pe_reader *reader, layer_list *layers, const json_t *row)
 {
-    const json_t *value = pe_reader_member(reader, type_keys[k].key);
+    const char *key = json_string_value(json_array_get(row, 0)),
+               *type = json_string_value(json_array_get(row, 2)),
+               *others = json_string_value(json_array_get(row, 3));
+    const json_t *value = pe_reader_member(reader, key), *of_type = json_array_get(row, 1);
     const char *letters = json_string_value(value);
     const size_t n = json_string_length(value);
-    if (type_keys[k].form == LETTERS
-            ? n == 0
-            : !json_is_array(value) ||
-                  (type_keys[k].form == EACH && json_array_size(value) < layers->n))
+    if (json_is_string(of_type) ? n == 0
+                                : !json_is_array(value) || (json_is_number(of_type) &&
+                                                            json_array_size(value) < layers->n))
         return false;
     for (size_t i = 0; i < layers->n; i++) {
-        const double item = type_keys[k].form == LETTERS ? letters[i % n]
-                            : type_keys[k].form == EACH
-                                ? json_number_value(json_array_get(value, i))
-                                : -1;
-        layers->type[i] = item == type_keys[k].item ? type_keys[k].type : type_keys[k].others;
+        const bool is = letters != NULL ? letters[i % n] == *json_string_value(of_type)
+                                        : json_is_number(of_type) &&
+                                              json_number_value(json_array_get(value, i)) ==
+                                                  json_number_value(of_type);
+        layers->type[i] = is ? type : others;
     }
-    if (type_keys[k].form == LISTED)
-        put_listed(layers, value, type_keys[k].type);
-    pe_reader_used(reader, type_keys[k].key, value, NULL, type_keys[k].note);
+    if (json_is_null(of_type))
+        put_listed(layers, value, type);
+    pe_reader_used(reader, key, value, NULL, json_string_value(json_array_get(row, 4)));
     return true;
 }
 
@@ -218,8 +185,9 @@ static void read_pattern(pe_reader *reader, layer_list *layers)
     static const pe_fact facts[] = {PE_FACT_PATTERN, PE_FACT_EVERY, PE_FACT_ATTENTION_EVERY};
     const bool no_window = json_is_null(json_object_get(reader->config, "sliding_window"));
     const json_t *type = reader->type;
-    for (size_t k = 0; k < PE_LEN(type_keys); k++)
-        if (read_type_key(reader, layers, k))
+    const json_t *keys = pe_input_table("types of layers");
+    for (size_t k = 0; k < json_array_size(keys); k++)
+        if (read_type_key(reader, layers, json_array_get(keys, k)))
             return;
     if (read_block_types(reader, layers) || read_ratios(reader, layers))
         return;
@@ -480,7 +448,7 @@ static void find_kinds(pe_reader *reader, layer_list *layers)
     const char *key;
     const bool listed = pe_kinds_thetas(reader, &key) != NULL; /* then a base of 0 says so */
     for (size_t i = 0; i < layers->n; i++)
-        layers->nope[i] |= pe_nearest_is_name(layers->type[i], unrotated, PE_LEN(unrotated)) ||
+        layers->nope[i] |= pe_type_lists(pe_input_table("unrotated layers"), layers->type[i]) ||
                            (!listed && is_unrotated_here(reader, layers->type[i])) ||
                            (!pe_type_is(reader->type, "by_type") &&
                             json_is_null(json_object_get(dictionary.object, layers->type[i]))) ||

@@ -35,6 +35,15 @@ static void put_attribute(pe_buffer *out, const char *name, double value)
     pe_buffer_str(out, "\"");
 }
 
+static void put_box(pe_buffer *out, const char *before, const pe_box *box)
+{
+    pe_buffer_str(out, before);
+    put_attribute(out, "x", box->x);
+    put_attribute(out, "y", box->y);
+    put_attribute(out, "width", box->width);
+    put_attribute(out, "height", box->height);
+}
+
 /* Text and attributes, with what XML gives a meaning escaped, and controls left out. */
 static void put_escaped(pe_buffer *out, const char *text)
 {
@@ -65,11 +74,7 @@ static void put_colour(pe_buffer *out, const pe_canvas *canvas, const char *name
 static void draw_box(pe_canvas *canvas, const pe_box *box, unsigned char colour)
 {
     pe_buffer *out = canvas->out;
-    pe_buffer_str(out, "<rect");
-    put_attribute(out, "x", box->x);
-    put_attribute(out, "y", box->y);
-    put_attribute(out, "width", box->width);
-    put_attribute(out, "height", box->height);
+    put_box(out, "<rect", box);
     put_colour(out, canvas, "fill", colour);
     pe_buffer_str(out, "/>\n");
 }
@@ -122,11 +127,9 @@ static void draw_image(pe_canvas *canvas, const pe_image *image)
         return;
     pe_palette_make(canvas->dark, &palette);
     pe_pixels_png(image->colour, size, &palette, &png);
-    pe_buffer_str(out, "<image");
-    put_attribute(out, "x", (double)image->x);
-    put_attribute(out, "y", (double)image->y);
-    put_attribute(out, "width", (double)image->width);
-    put_attribute(out, "height", (double)image->height);
+    put_box(
+        out, "<image",
+        &(pe_box){(double)image->x, (double)image->y, (double)image->width, (double)image->height});
     pe_buffer_str(out, " preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" "
                        "href=\"data:image/png;base64,");
     const size_t bytes = BASE64_ENCODE_RAW_LENGTH(png.bytes);
