@@ -38,12 +38,14 @@ static bool is_all_types(const json_t *object)
 /* Has the class types of layers at all? Then a row tells of them, or the configuration does. */
 static bool has_layer_types(const pe_reader *reader)
 {
-    const json_t *members = pe_input_table("members of types of layers");
+    const char *const *members =
+        PE_NAMES("typed", "by_type", "sliding_window_pattern", "global_attn_every_n_layers",
+                 "full_attention_interval", "rope_local_base_freq", "global_head_dim", "nope_full",
+                 "nope_types", "unscaled_local", "labels", "block_types");
     bool told = reader->type == NULL || pe_reader_member(reader, "layer_types") != NULL ||
                 is_all_types(json_object_get(reader->type, "rope_parameters"));
-    for (size_t m = 0; m < json_array_size(members); m++)
-        told |=
-            json_object_get(reader->type, json_string_value(json_array_get(members, m))) != NULL;
+    for (size_t m = 0; members[m] != NULL; m++)
+        told |= json_object_get(reader->type, members[m]) != NULL;
     return told;
 }
 
