@@ -67,7 +67,8 @@ SRC := $(filter-out $(LEVEL_SRC),$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c)
 OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/http/pages/explorer_data.o $(B)/models/catalogue_data.o $(B)/packs/packs_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
 GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc $(B)/gen/packs.inc $(B)/gen/faults.inc $(B)/gen/letters.inc \
-	$(B)/gen/facts.inc $(patsubst %,$(B)/gen/synonyms_%.inc,parameters absent choices paths)
+	$(B)/gen/facts.inc $(B)/gen/settings.inc $(B)/gen/settings_synonyms.inc \
+	$(patsubst %,$(B)/gen/synonyms_%.inc,parameters absent choices paths formats)
 WEB_SRC := $(sort $(filter-out src/web/pictures/%,$(wildcard src/web/*.* src/web/*/*.*)))
 PACKS := $(sort $(patsubst config/packs/%.json,%,$(wildcard config/packs/*.json)))
 MODELS := $(sort $(patsubst config/models/%.json,%,$(wildcard config/models/*.json)))
@@ -334,6 +335,18 @@ $(B)/gen/facts.inc: config/facts.json
 	@python3 -c 'import json, sys; text = lambda word: json.dumps(word) if word else "NULL"; \
 	[print("FACT(%s, %s, %s, %s, %s, %s)" % (name, row["kind"], row["min"], row["max"], text(row["becomes"]), \
 	", ".join(map(text, row["keys"])))) for name, row in json.load(sys.stdin).items()]' < $< > $@
+
+$(B)/gen/settings.inc: config/settings.json
+	@mkdir -p $(@D)
+	@python3 -c 'import json, sys; text = json.dumps; \
+	[print("SETTING(%s, %s, %s, %s, %s, %s, %s)" % (name, row["kind"], text(row["default"]), row.get("min", 0), row.get("max", 0), \
+	text(row.get("unit", row.get("choices", ""))), text(row["help"]))) for name, row in json.load(sys.stdin)["settings"].items()]' < $< > $@
+
+$(B)/gen/settings_synonyms.inc: config/settings.json
+	@mkdir -p $(@D)
+	@python3 -c 'import json, sys; \
+	[print("{%s}," % ", ".join(map(json.dumps, row)) if len(row) > 2 else "{\"%s\", \"%s\", NULL}," % tuple(row)) \
+	for row in json.load(sys.stdin)["synonyms"]]' < $< > $@
 
 $(B)/gen/synonyms_%.inc: config/synonyms.json
 	@mkdir -p $(@D)

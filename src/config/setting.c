@@ -20,7 +20,7 @@
 #define DEFAULT_ADDRESS(value) .text = (value)
 #define DEFAULT_CHOICE(value)  .text = (value)
 #define DEFAULT_LIST(value)    .text = (value)
-#define ROW(member, its_kind, fallback, low, high, its_unit, sentence)                             \
+#define SETTING(member, its_kind, fallback, low, high, its_unit, sentence)                         \
     {.name = #member,                                                                              \
      .kind = PE_SETTING_##its_kind,                                                                \
      .at = offsetof(pe_settings, member),                                                          \
@@ -30,24 +30,12 @@
      .unit = (its_unit),                                                                           \
      .help = (sentence)},
 
-const pe_setting_row pe_setting_rows[PE_SETTINGS] = {PE_SETTINGS_MAP(ROW)};
+const pe_setting_row pe_setting_rows[PE_SETTINGS] = {
+#include "settings.inc"
+};
 
 const pe_setting_synonym pe_setting_synonyms[] = {
-    {"cert", "tls_certificate", NULL},
-    {"tls_cert", "tls_certificate", NULL},
-    {"tls_crt", "tls_certificate", NULL},
-    {"cors", "cors_origin", NULL},
-    {"bind", "host", NULL},
-    {"rate_limit", "address_rate", NULL},
-    {"verbose", "log_level", "debug"},
-    {"debug", "log_level", "debug"},
-    {"quiet", "log_level", "error"},
-    {"address", "host", NULL},
-    {"ssl_cert", "tls_certificate", NULL},
-    {"ssl_key", "tls_key", NULL},
-    {"key", "tls_key", NULL},
-    {"allow_origin", "cors_origin", NULL},
-    {"api_keys", "keys_file", NULL},
+#include "settings_synonyms.inc"
     {0},
 };
 

@@ -41,10 +41,10 @@ typedef enum pe_setting_level {
 } pe_setting_level;
 
 enum {
-#define PE_SETTING_INDEX(name, kind, fallback, min, max, unit, help) PE_SETTING_INDEX_##name,
-    PE_SETTINGS_MAP(PE_SETTING_INDEX)
-#undef PE_SETTING_INDEX
-        PE_SETTINGS /* how many there are */
+#define SETTING(name, ...) PE_SETTING_INDEX_##name,
+#include "settings.inc"
+#undef SETTING
+    PE_SETTINGS /* how many there are */
 };
 
 extern const pe_setting_row pe_setting_rows[PE_SETTINGS];

@@ -14,13 +14,7 @@ static const struct {
     const char *const *names;
     const char *meant;
 } synonyms[] = {
-    {PE_NAMES("numpy", "pickle", "pkl"), "npy"},
-    {PE_NAMES("zip"), "npz"},
-    {PE_NAMES("bin", "binary", "bytes"), "raw"},
-    {PE_NAMES("jpg", "jpeg", "gif"), "png"},
-    {PE_NAMES("image", "html"), "svg"},
-    {PE_NAMES("excel", "xlsx", "text", "txt", "tsv", "parquet"), "csv"},
-    {PE_NAMES("pt", "pth", "torch", "safetensor", "h5", "hdf5"), "safetensors"},
+#include "synonyms_formats.inc"
 };
 
 static const char *suggest(const char *name)

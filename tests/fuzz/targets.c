@@ -679,15 +679,10 @@ static const char *model_token(size_t k)
 }
 
 static const char *const setting_tokens[] = {
-#define SETTING_TOKEN(name, kind, fallback, min, max, unit, help) ",\"" #name "\":{\"value\":1}",
-    PE_SETTINGS_MAP(SETTING_TOKEN)
-#undef SETTING_TOKEN
-        "\"value\":",
-    "\"source\":\"default\"",
-    "true",
-    "[\"a\",\"b\"]",
-    "9223372036854775807",
-    "1e3",
+#define SETTING(name, ...) ",\"" #name "\":{\"value\":1}",
+#include "settings.inc"
+#undef SETTING
+    "\"value\":", "\"source\":\"default\"", "true", "[\"a\",\"b\"]", "9223372036854775807", "1e3",
     NULL};
 
 static const char *setting_token(size_t k)
