@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_partial.c - ranges, content codings and digests of answers. */
+/* test_partial.c - ranges, content codings and digests of answers; what is chosen by header fields
+ * alone is cases/codings.json. */
 #include "support/check.h"
 
 #include <stdio.h>
@@ -80,37 +81,6 @@ static void a_range_is_that_part_of_the_whole(void **state)
     }
 }
 
-static void ranges_that_are_not_read_get_the_whole(void **state)
-{
-    static const char *const ranges[] = {
-        "Range: bytes=5-4",   "Range: bytes=a-b",     "Range: bytes=-",   "Range: bytes=",
-        "Range: rows=0-1",    "Range: bytes=0-1,5-6", "Range: bytes 0-1", "Range: bytes=0-1x",
-        "Range: bytes=0x1-5", "Range: bytes=1",
-    };
-    static const char *const targets[] = {KEPT, WHOLE};
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        for (size_t t = 0; t < 2; t++) {
-            reply answer = get_with("GET", targets[t], ranges[i], NULL);
-            assert_status(ranges[i], &answer, 200);
-            assert_header(ranges[i], &answer, "Content-Range", NULL);
-            reply_free(&answer);
-        }
-    }
-}
-
-static void a_range_beyond_the_end_is_416(void **state)
-{
-    static const char *const ranges[] = {"Range: bytes=2048-", "Range: bytes=2048-2049",
-                                         "Range: bytes=99999999999999999999999-",
-                                         "Range: bytes=-0"};
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        reply answer = get_with("GET", KEPT, ranges[i], NULL);
-        assert_problem(ranges[i], &answer, 416, "range-not-satisfiable");
-        assert_header(ranges[i], &answer, "Content-Range", "bytes */2048");
-        reply_free(&answer);
-    }
-}
-
 static void if_range_holds_for_the_strong_tag_only(void **state)
 {
     char etag[64], right[96], weak[96];
@@ -134,32 +104,6 @@ static void if_range_holds_for_the_strong_tag_only(void **state)
         reply_free(&answer);
     }
     reply_free(&whole);
-}
-
-static void a_matching_tag_comes_before_the_range(void **state)
-{
-    reply answer = get_with("GET", KEPT, "Range: bytes=0-3", "If-None-Match: *");
-    assert_status("both", &answer, 304);
-    reply_free(&answer);
-}
-
-static void head_post_and_unknown_lengths_have_no_ranges(void **state)
-{
-    reply head = get_with("HEAD", KEPT, "Range: bytes=0-3", NULL);
-    assert_status("HEAD", &head, 200);
-    assert_header("HEAD", &head, "Content-Length", "2048");
-    reply nested = get_with("GET", NESTED, "Range: bytes=0-3", NULL);
-    assert_status("nested JSON", &nested, 200);
-    assert_header("nested JSON", &nested, "Accept-Ranges", NULL);
-    static const char body[] = "{\"d_model\":8,\"positions\":\"0:64\",\"format\":\"raw\"}";
-    static const char *const headers[] = {"Content-Type: application/json", "Range: bytes=0-3",
-                                          NULL};
-    reply posted = fetch(&server, "POST", "/v1/sinusoidal", headers, body, strlen(body));
-    assert_status("POST", &posted, 200);
-    assert_int_equal(posted.bytes, 2048);
-    reply_free(&head);
-    reply_free(&nested);
-    reply_free(&posted);
 }
 
 /* ---- codings ---- */
@@ -266,71 +210,6 @@ static void documents_are_coded_and_have_a_tag_of_each_coding(void **state)
         }
         reply_free(&plain);
     }
-}
-
-static void weights_choose_the_coding(void **state)
-{
-    static const struct {
-        const char *line, *coding;
-    } cases[] = {
-        {"Accept-Encoding: gzip, deflate", "gzip"},
-        {"Accept-Encoding: gzip, deflate, br, zstd", "zstd"},
-        {"Accept-Encoding: zstd;q=0.5, gzip;q=0.8", "gzip"},
-        {"Accept-Encoding: zstd;q=0.5, gzip ; q=0.4", "zstd"},
-        {"Accept-Encoding: gzip;q=0", NULL},
-        {"Accept-Encoding: gzip;q=0.000", NULL},
-        {"Accept-Encoding: *;q=0.5", "gzip"},
-        {"Accept-Encoding: *, gzip;q=0", NULL},
-        {"Accept-Encoding: identity, gzip;q=0.5", NULL},
-        {"Accept-Encoding: identity;q=0.2, gzip;q=0.5", "gzip"},
-        {"Accept-Encoding: br, deflate", NULL},
-        {"Accept-Encoding:", NULL},
-        {"Accept-Encoding: GZIP", "gzip"},
-        {"Accept-Encoding: gzip;q=nonsense", NULL},
-        {"Accept-Encoding: gzipped", NULL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        reply answer = get_with("GET", NESTED, cases[i].line, NULL);
-        assert_status(cases[i].line, &answer, 200);
-        assert_header(cases[i].line, &answer, "Content-Encoding", cases[i].coding);
-        reply_free(&answer);
-    }
-}
-
-/* Text is always coded, tensors only where the setting says so. */
-static void tensors_are_coded_where_the_setting_says_so(void **state)
-{
-    static const struct {
-        const char *query, *line, *by_default, *coded; /* "": 406 */
-    } cases[] = {
-        {"", "Accept-Encoding: gzip", "gzip", "gzip"},
-        {"&format=csv", "Accept-Encoding: zstd, gzip", "zstd", "zstd"},
-        {"&format=svg", "Accept-Encoding: gzip, identity;q=0", "gzip", "gzip"},
-        {"&format=raw", "Accept-Encoding: gzip", NULL, "gzip"},
-        {"&format=npy", "Accept-Encoding: gzip, deflate", NULL, "gzip"},
-        {"&format=safetensors", "Accept-Encoding: zstd;q=1, gzip;q=0.5", NULL, "zstd"},
-        {"&format=npy", "Accept-Encoding: gzip, *;q=0", "", "gzip"},
-        {"&format=npy", "Accept-Encoding: gzip, identity;q=0", "", "gzip"},
-        {"&format=npy", "Accept-Encoding: identity;q=0", "", ""},
-        {"", "Accept-Encoding: br, identity;q=0", "", ""},
-        {"", "Accept-Encoding: *;q=0", "", ""},
-    };
-    test_server defaults;
-    server_start(&defaults, NULL);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        for (int setting = 0; setting < 2; setting++) {
-            char target[160];
-            const char *const headers[] = {cases[i].line, NULL};
-            const char *coding = setting ? cases[i].coded : cases[i].by_default;
-            const bool refused = coding != NULL && coding[0] == '\0';
-            snprintf(target, sizeof target, "/v1/sinusoidal?d_model=256&positions=0,0,0,0,0,0%s",
-                     cases[i].query);
-            reply answer = fetch(setting ? &server : &defaults, "GET", target, headers, NULL, 0);
-            assert_status(target, &answer, refused ? 406 : 200);
-            assert_header(target, &answer, "Content-Encoding", refused ? NULL : coding);
-            reply_free(&answer);
-        }
-    server_end(&defaults);
 }
 
 static void what_hardly_shrinks_goes_out_as_it_is(void **state)
@@ -499,17 +378,6 @@ static void a_wanted_digest_is_that_of_the_bytes(void **state)
             reply_free(&coded);
         }
     }
-    static const char *const unwanted[] = {"Want-Repr-Digest: sha-256=0", "Want-Repr-Digest: md5=1",
-                                           "Want-Repr-Digest: sha-2560=1"};
-    for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++) {
-        reply answer = get_with("GET", KEPT, unwanted[i], NULL);
-        assert_header(unwanted[i], &answer, "Repr-Digest", NULL);
-        reply_free(&answer);
-    }
-    reply streamed = get_with("GET", STREAM, want, NULL);
-    assert_status("streamed", &streamed, 200);
-    assert_header("streamed", &streamed, "Repr-Digest", NULL);
-    reply_free(&streamed);
 }
 
 static void a_wanted_digest_comes_whatever_way_the_body_went(void **state)
@@ -550,15 +418,9 @@ int main(void)
                                         NULL};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_range_is_that_part_of_the_whole),
-        cmocka_unit_test(ranges_that_are_not_read_get_the_whole),
-        cmocka_unit_test(a_range_beyond_the_end_is_416),
         cmocka_unit_test(if_range_holds_for_the_strong_tag_only),
-        cmocka_unit_test(a_matching_tag_comes_before_the_range),
-        cmocka_unit_test(head_post_and_unknown_lengths_have_no_ranges),
         cmocka_unit_test(coded_answers_decode_to_the_plain_bytes),
         cmocka_unit_test(documents_are_coded_and_have_a_tag_of_each_coding),
-        cmocka_unit_test(weights_choose_the_coding),
-        cmocka_unit_test(tensors_are_coded_where_the_setting_says_so),
         cmocka_unit_test(what_hardly_shrinks_goes_out_as_it_is),
         cmocka_unit_test(a_tag_matches_in_the_coding_that_it_was_given_for),
         cmocka_unit_test(a_coded_tag_is_of_bytes_and_named_by_every_server),

@@ -47,7 +47,7 @@ static bool can_connect(const test_server *server)
 
 static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
 {
-    static const char *const flags[] = {"--drain-timeout-ms", "120000", NULL};
+    static const char *const flags[] = {"--drain-timeout-ms", "3600000", NULL};
     test_server server;
     server_start(&server, flags);
     test_wire idle = wire_open(&server), fresh = wire_open(&server), busy = wire_open(&server);
@@ -105,7 +105,7 @@ static void half_a_header_does_not_hold_up_the_end(void **state)
 
 static void readyz_is_503_while_draining(void **state)
 {
-    static const char *const flags[] = {"--drain-timeout-ms", "120000", NULL};
+    static const char *const flags[] = {"--drain-timeout-ms", "3600000", NULL};
     test_server server;
     char interim[26] = "";
     server_start(&server, flags);
@@ -258,7 +258,7 @@ static void whoever_has_connected_is_answered(void **state)
 static void requests_that_wait_for_a_worker_are_answered(void **state)
 {
     enum { N = 8 };
-    static const char *const flags[] = {"--workers", "1", "--drain-timeout-ms", "120000", NULL};
+    static const char *const flags[] = {"--workers", "1", "--drain-timeout-ms", "3600000", NULL};
     test_server server;
     test_wire wires[N];
     server_start(&server, flags);
