@@ -2,25 +2,30 @@
 /* csv_body.c - tensors in a body of text. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/binary_body.h"
 #include "base/array.h"
+#include "base/memory.h"
 #include "base/yield.h"
 #include "text/scan.h"
 
 /* A tensor's name, and an index for each axis. */
 #define LABELS_MAX (PE_MAX_DIMS + 1)
 
-/* Lines between two looks at the clock. */
-#define LINES 4096
+/* Of reading a number, in units. */
+#define NUMBER_WORK 3
 
 typedef struct csv_walk {
     pe_slice left;
     size_t line; /* that was read last, from 1 */
     size_t max_elements;
-    pe_buffer *numbers;
+    size_t n;      /* numbers that were read */
+    bool is_whole; /* all of them are integers, as indices are */
+    pe_dtype dtype;
+    char *numbers; /* NULL: they are counted */
     pe_stored_list *out;
     bool named;                 /* the first label is a tensor's name */
     size_t labels, columns;     /* fields before the numbers of a line, and numbers */
@@ -151,7 +156,7 @@ static pe_status read_header(csv_walk *walk, bool bare, pe_problem *why)
 
 /* The axes of the tensor under way: one for each label but that of its rows, which is another on
  * each line, the rows, and the columns. */
-static pe_status end_tensor(csv_walk *walk, pe_problem *why)
+static void end_tensor(csv_walk *walk)
 {
     pe_stored *tensor = &walk->out->tensor[walk->out->n];
     pe_shape *shape = &tensor->shape;
@@ -170,12 +175,15 @@ static pe_status end_tensor(csv_walk *walk, pe_problem *why)
         shape->dim[shape->ndim++] = walk->lines / lines;
     if (walk->columns > 1)
         shape->dim[shape->ndim++] = walk->columns;
-    tensor->dtype = PE_FLOAT64;
+    tensor->dtype = walk->dtype;
     tensor->elements = walk->lines * walk->columns;
+    tensor->bytes = tensor->elements * pe_dtype_bytes(walk->dtype);
+    if (walk->numbers != NULL)
+        tensor->data = (const unsigned char *)walk->numbers +
+                       (walk->n - tensor->elements) * pe_dtype_bytes(walk->dtype);
     walk->out->n++;
     walk->lines = 0;
     memset(walk->runs, 0, sizeof walk->runs);
-    return walk->numbers->failed ? pe_fail_memory(why) : PE_OK;
 }
 
 static pe_status begin_tensor(csv_walk *walk, pe_slice name, pe_problem *why)
@@ -203,7 +211,7 @@ static pe_status read_line(csv_walk *walk, pe_slice line, pe_problem *why)
             (label.bytes != before.bytes || memcmp(label.text, before.text, label.bytes) != 0)) {
             is_new = true;
             if (l == 0 && walk->named)
-                PE_TRY(end_tensor(walk, why));
+                end_tensor(walk);
         }
         if (walk->lines == 0 && l == 0 && walk->named)
             PE_TRY(begin_tensor(walk, label, why));
@@ -216,58 +224,53 @@ static pe_status read_line(csv_walk *walk, pe_slice line, pe_problem *why)
         const pe_slice field = next_field(&line);
         if (!read_number(field, &number))
             return broken(walk, "has a field that is no number: ", field, why);
-        pe_buffer_add(walk->numbers, &number, sizeof number);
+        walk->is_whole &= fabs(number) <= INT32_MAX && number == trunc(number);
+        if (walk->numbers != NULL)
+            pe_dtype_store(walk->dtype, number,
+                           walk->numbers + walk->n * pe_dtype_bytes(walk->dtype));
+        walk->n++;
+        pe_yield_look(NUMBER_WORK);
     }
     if (n != walk->columns)
         return broken(walk, "has more numbers, or fewer, than those before it", (pe_slice){"", 0},
                       why);
-    if (walk->numbers->bytes / sizeof(double) > walk->max_elements)
+    if (walk->n > walk->max_elements)
         return pe_fail(why, PE_TOO_MANY_ELEMENTS, "", "the CSV has more than %zu numbers",
                        walk->max_elements);
     walk->lines++;
-    return walk->line % LINES == 0 ? pe_yield_check(why) : PE_OK;
+    return pe_yield_check(why);
 }
 
 /* ---- all of it ---- */
 
-/* Numbers that are all integers, as indices are. */
-static void narrow(pe_buffer *numbers, pe_stored_list *out)
+static pe_status read_lines(csv_walk *walk, bool bare, pe_problem *why)
 {
-    const size_t n = numbers->bytes / sizeof(double);
-    double *from = (double *)(void *)numbers->data;
-    int32_t *to = (int32_t *)(void *)numbers->data;
-    for (size_t i = 0; i < n; i++)
-        if (!(fabs(from[i]) <= INT32_MAX) || from[i] != trunc(from[i]))
-            return;
-    for (size_t i = 0; i < n; i++) {
-        const double number = from[i];
-        to[i] = (int32_t)number;
-    }
-    for (size_t t = 0; t < out->n; t++)
-        out->tensor[t].dtype = PE_INT32;
+    pe_slice line;
+    walk->out->n = 0;
+    PE_TRY(read_header(walk, bare, why));
+    while (next_line(walk, &line))
+        PE_TRY(read_line(walk, line, why));
+    if (walk->lines == 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "", "the CSV has no line of numbers");
+    end_tensor(walk);
+    return PE_OK;
 }
 
+/* Twice: what is refused has taken no memory then, and numbers take no more than they need. */
 pe_status pe_csv_body_read(pe_slice text, bool bare, size_t max_elements, pe_buffer *numbers,
                            pe_stored_list *out, pe_problem *why)
 {
-    csv_walk walk = {.left = text, .max_elements = max_elements, .numbers = numbers, .out = out};
-    pe_slice line;
-    out->n = 0;
-    PE_TRY(read_header(&walk, bare, why));
-    while (next_line(&walk, &line))
-        PE_TRY(read_line(&walk, line, why));
-    if (walk.lines == 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, "", "the CSV has no line of numbers");
-    PE_TRY(end_tensor(&walk, why));
-    narrow(numbers, out);
-    const char *at = numbers->data;
-    for (size_t t = 0; t < out->n; t++) {
-        pe_stored *tensor = &out->tensor[t];
-        tensor->data = (const unsigned char *)at;
-        tensor->bytes = tensor->elements * pe_stored_size(tensor);
-        at += tensor->bytes;
-    }
-    return PE_OK;
+    csv_walk walk = {.left = text, .max_elements = max_elements, .is_whole = true, .out = out};
+    csv_walk counted = walk;
+    PE_TRY(read_lines(&counted, bare, why));
+    walk.dtype = counted.is_whole ? PE_INT32 : PE_FLOAT64;
+    numbers->bytes = counted.n * pe_dtype_bytes(walk.dtype);
+    numbers->capacity = numbers->bytes;
+    walk.numbers = numbers->data = malloc(numbers->bytes);
+    if (walk.numbers == NULL)
+        return pe_fail_memory(why);
+    pe_memory_use_huge_pages(walk.numbers, numbers->bytes);
+    return read_lines(&walk, bare, why);
 }
 
 bool pe_csv_body_is(pe_slice text)

@@ -2,6 +2,7 @@
 /* scan.c - JSON numbers, and nested arrays of them, straight from their text. */
 #include "text/scan.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,9 @@ pe_scan pe_scan_number(const char *text, size_t bytes, double *out, size_t *used
 #define RUN_MAX     ((size_t)16384)
 #define NUMBER_WORK 2
 
+/* Numbers that are held of those that are dropped. */
+#define SOME 1024
+
 /*
  * One pass over the text. extent[d] is what the first array that ended at depth d held, and every
  * other must hold; ndim is told by the first innermost array. index[d] is the element being read.
@@ -41,8 +45,9 @@ typedef struct scanner {
     pe_dtype dtype;
     bool takes_null;
     size_t ndim, extent[PE_MAX_DIMS], index[PE_MAX_DIMS];
-    size_t elements, capacity, max_elements;
-    char *data;
+    size_t elements, max_elements;
+    char *data;           /* where the next number goes */
+    size_t room, dropped; /* for so many; where they are dropped it begins anew, with `dropped` */
     pe_problem *why;
 } scanner;
 
@@ -113,21 +118,60 @@ static inline void skip_space(scanner *scan)
     scan->text.at = p;
 }
 
-/* A rectangular array has one number more than commas up to its closing bracket. */
-static size_t count_rest(const scanner *scan, size_t depth)
+#define BLOCK 64
+
+/* Commas among n <= BLOCK characters. Are there brackets, and any that neither numbers nor null have
+ * (or true)? One pass of ranges without branches, which compilers turn into vector compares. */
+static inline size_t count_commas(const char *at, size_t n, bool *brackets, bool *others)
 {
-    size_t commas = 0;
-    for (const char *p = scan->text.at; p < scan->text.end && depth > 0; p++) {
-        commas += *p == ',';
-        depth += *p == '[';
-        depth -= *p == ']';
+    unsigned char commas = 0, any = 0, other = 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char c = (unsigned char)at[i], bracket = (unsigned char)(c - '[') <= 2;
+        const unsigned char sign = (unsigned char)(c - '+') <= '9' - '+';
+        const unsigned char word = (unsigned char)((c | 0x20) - 'e') <= 'u' - 'e';
+        commas = (unsigned char)(commas + (c == ','));
+        any |= bracket;
+        other |= !(sign | bracket | word | (c <= ' '));
     }
+    *brackets = any != 0;
+    *others |= other != 0;
     return commas;
 }
 
-static pe_status fail_too_many(scanner *scan, size_t depth)
+/* A rectangular array has one number more than commas, up to its last bracket. Has this one rows of one length, and nothing
+ * in it that no number has? */
+static size_t count_numbers(const char *text, const char *end, bool *fits)
 {
-    size_t elements = scan->elements + count_rest(scan, depth) + 1;
+    size_t commas = 0, depth = 0, length = UNKNOWN, before = UNKNOWN; /* the last '[' */
+    bool brackets, others = false;
+    *fits = true;
+    for (size_t n = BLOCK; text < end; text += n) {
+        size_t so_far = commas;
+        n = end - text < BLOCK ? (size_t)(end - text) : BLOCK;
+        commas += n == BLOCK ? count_commas(text, BLOCK, &brackets, &others)
+                             : count_commas(text, n, &brackets, &others);
+        for (size_t i = 0; brackets && i < n; i++) {
+            so_far += text[i] == ',';
+            depth += text[i] == '[';
+            if (text[i] == ']' && before != UNKNOWN) {
+                length = length == UNKNOWN ? so_far - before : length;
+                *fits &= so_far - before == length;
+            }
+            before = text[i] == '[' ? so_far : text[i] == ']' ? UNKNOWN : before;
+            if (text[i] == ']' && --depth == 0) {
+                *fits &= !others;
+                return so_far + 1;
+            }
+        }
+    }
+    *fits = false;
+    return commas + 1;
+}
+
+static pe_status fail_too_many(scanner *scan)
+{
+    bool fits;
+    const size_t elements = count_numbers(scan->text.start, scan->text.end, &fits);
     pe_status status = pe_fail(scan->why, PE_TOO_MANY_ELEMENTS, scan->name,
                                "%s may hold at most %zu numbers, got %zu", scan->name,
                                scan->max_elements, elements);
@@ -136,34 +180,17 @@ static pe_status fail_too_many(scanner *scan, size_t depth)
     return status;
 }
 
-/* How many numbers there are, if the rest of them are as long as those before. */
-static size_t expected(const scanner *scan)
+/* n numbers are there. */
+static void advance(scanner *scan, size_t n)
 {
-    const double before = (double)(scan->text.at - scan->text.start) + 1,
-                 rest = (double)(scan->text.end - scan->text.at);
-    return (size_t)((double)scan->elements * (1 + rest / before));
-}
-
-/* Room for as many numbers as are expected: at least an eighth more than before, at most a half
- * more, and never more than are allowed. So little room is left over at the end. */
-static pe_status grow(scanner *scan, size_t depth)
-{
-    const size_t now = scan->capacity, least = 64 + now + now / 8, most = 64 + now + now / 2;
-    size_t capacity = expected(scan), bytes;
-    capacity = capacity < least ? least : capacity > most ? most : capacity;
-    if (scan->elements == scan->max_elements)
-        return fail_too_many(scan, depth);
-    if (capacity > scan->max_elements)
-        capacity = scan->max_elements;
-    if (!pe_size_mul(capacity, pe_dtype_bytes(scan->dtype), &bytes))
-        return pe_fail_memory(scan->why);
-    char *data = realloc(scan->data, bytes);
-    if (data == NULL)
-        return pe_fail_memory(scan->why);
-    pe_memory_use_huge_pages(data, bytes);
-    scan->data = data;
-    scan->capacity = capacity;
-    return PE_OK;
+    const size_t element_bytes = pe_dtype_bytes(scan->dtype);
+    scan->elements += n;
+    scan->data += n * element_bytes;
+    scan->room -= n;
+    if (scan->room == 0 && scan->dropped > 0) {
+        scan->data -= scan->dropped * element_bytes;
+        scan->room = scan->dropped;
+    }
 }
 
 static pe_status fail_overflow(scanner *scan, size_t depth, const pe_decimal *decimal)
@@ -177,26 +204,24 @@ static pe_status fail_overflow(scanner *scan, size_t depth, const pe_decimal *de
 }
 
 /* Store a number whose text has so many bytes. */
-static pe_status store(scanner *scan, size_t depth, size_t element_bytes, double value,
-                       size_t bytes)
+static pe_status store(scanner *scan, double value, size_t bytes)
 {
-    if (scan->elements == scan->capacity) {
-        pe_status status = grow(scan, depth);
-        if (status != PE_OK)
-            return status;
-    }
-    pe_dtype_store(scan->dtype, value, scan->data + scan->elements++ * element_bytes);
+    if (scan->elements == scan->max_elements)
+        return fail_too_many(scan);
+    assert(scan->room > 0);
+    pe_dtype_store(scan->dtype, value, scan->data);
+    advance(scan, 1);
     scan->text.at += bytes;
     return PE_OK;
 }
 
-static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
+static pe_status read_number(scanner *scan, size_t depth)
 {
     pe_decimal decimal;
     const bool null = scan->takes_null && scan->text.end - scan->text.at >= 4 &&
                       memcmp(scan->text.at, "null", 4) == 0;
     if (null)
-        return store(scan, depth, element_bytes, -HUGE_VAL, 4);
+        return store(scan, -HUGE_VAL, 4);
     if (!pe_decimal_read(scan->text.at, scan->text.end, &decimal))
         return fail_kind(scan, depth, "a number");
     double value = scan->dtype == PE_INT32 ? pe_decimal_to_double(&decimal)
@@ -205,7 +230,7 @@ static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
         return fail_overflow(scan, depth, &decimal);
     if (scan->dtype == PE_INT32 && value != rint(value))
         return fail(scan, PE_INVALID_PARAMETER, depth, "must be an integer");
-    return store(scan, depth, element_bytes, value, decimal.bytes);
+    return store(scan, value, decimal.bytes);
 }
 
 /* The first array at a depth sets the extent; others must have the same. */
@@ -224,20 +249,20 @@ static pe_status close_array(scanner *scan, size_t depth, size_t count)
 static pe_status read_array(scanner *scan, size_t depth);
 
 /* One element of the array at `depth`: an array or a number, as the first at that depth was. */
-static pe_status read_element(scanner *scan, size_t depth, size_t element_bytes)
+static pe_status read_element(scanner *scan, size_t depth)
 {
     bool nested = scan->text.at < scan->text.end && *scan->text.at == '[';
     if (scan->ndim == UNKNOWN && !nested)
         scan->ndim = depth + 1;
     if (scan->ndim != UNKNOWN && nested != (depth + 1 < scan->ndim))
         return fail_kind(scan, depth + 1, nested ? "a number" : "an array");
-    return nested ? read_array(scan, depth + 1) : read_number(scan, depth + 1, element_bytes);
+    return nested ? read_array(scan, depth + 1) : read_number(scan, depth + 1);
 }
 
 /* scan->text.at is at '['. */
 static pe_status read_array(scanner *scan, size_t depth)
 {
-    size_t count = 0, element_bytes = pe_dtype_bytes(scan->dtype);
+    size_t count = 0;
     if (depth == PE_MAX_DIMS)
         return fail(scan, PE_INVALID_PARAMETER, depth, "is nested too deeply");
     scan->text.at++;
@@ -248,18 +273,18 @@ static pe_status read_array(scanner *scan, size_t depth)
         return close_array(scan, depth, 0);
     }
     for (;;) {
-        if (depth + 1 == scan->ndim && scan->data != NULL) {
-            const size_t left = scan->capacity - scan->elements;
-            const size_t room = left < RUN_MAX ? left : RUN_MAX;
-            char *data = scan->data + scan->elements * element_bytes;
-            size_t n = pe_plain_run(&scan->text, scan->dtype, data, room);
-            scan->elements += n;
+        if (depth + 1 == scan->ndim) {
+            const size_t left = scan->max_elements - scan->elements;
+            const size_t most = scan->room < left ? scan->room : left;
+            const size_t n =
+                pe_plain_run(&scan->text, scan->dtype, scan->data, most < RUN_MAX ? most : RUN_MAX);
+            advance(scan, n);
             count += n;
             pe_yield_spend(n * NUMBER_WORK);
             skip_space(scan);
         }
         scan->index[depth] = count++;
-        pe_status status = read_element(scan, depth, element_bytes);
+        pe_status status = read_element(scan, depth);
         if (status != PE_OK)
             return status;
         skip_space(scan);
@@ -276,29 +301,48 @@ static pe_status read_array(scanner *scan, size_t depth)
     }
 }
 
+/* Into data, of room for so many numbers. */
+static pe_status read_into(scanner *scan, void *data, size_t room)
+{
+    scan->text.at = scan->text.start;
+    scan->data = data;
+    scan->room = room;
+    scan->elements = 0;
+    scan->ndim = UNKNOWN;
+    for (size_t d = 0; d < PE_MAX_DIMS; d++)
+        scan->extent[d] = UNKNOWN;
+    return read_array(scan, 0);
+}
+
 pe_status pe_scan_numbers(pe_slice text, const pe_scan_wanted *wanted, pe_array *out, size_t *used,
                           pe_problem *why)
 {
+    double some[SOME];
+    bool fits;
     scanner scan = {.text = {text.text, text.text, text.text + text.bytes},
                     .name = wanted->name,
                     .dtype = wanted->dtype,
                     .takes_null = wanted->takes_null,
-                    .ndim = UNKNOWN,
                     .max_elements = wanted->max_elements,
                     .why = why};
-    for (size_t d = 0; d < PE_MAX_DIMS; d++)
-        scan.extent[d] = UNKNOWN;
-    pe_status status =
-        text.bytes == 0 || *text.text != '[' ? fail_kind(&scan, 0, "an array") : PE_OK;
-    if (status == PE_OK)
-        status = read_array(&scan, 0);
-    if (status == PE_OK && scan.data == NULL && (scan.data = malloc(1)) == NULL)
-        status = pe_fail_memory(why);
+    if (text.bytes == 0 || *text.text != '[')
+        return fail_kind(&scan, 0, "an array");
+    const size_t count = count_numbers(text.text, scan.text.end, &fits), most = scan.max_elements;
+    /* What cannot be right is read to find its mistake, and nothing is kept. */
+    scan.dropped = SOME;
+    PE_TRY(!fits || count > most ? read_into(&scan, some, SOME) : PE_OK);
+    scan.dropped = 0;
+    const size_t room = count < most ? count : most, bytes = room * pe_dtype_bytes(scan.dtype);
+    char *data = malloc(bytes + 1);
+    if (data == NULL)
+        return pe_fail_memory(why);
+    pe_memory_use_huge_pages(data, bytes);
+    const pe_status status = read_into(&scan, data, room);
     if (status != PE_OK) {
-        free(scan.data);
+        free(data);
         return status;
     }
-    *out = (pe_array){.dtype = scan.dtype, .elements = scan.elements, .data = scan.data};
+    *out = (pe_array){.dtype = scan.dtype, .elements = scan.elements, .data = data};
     out->shape.ndim = scan.ndim;
     memcpy(out->shape.dim, scan.extent, scan.ndim * sizeof scan.extent[0]);
     *used = (size_t)(scan.text.at - text.text);
