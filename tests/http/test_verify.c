@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_verify.c - POST /v1/verify over HTTP: uploads that are made here, and the bounds; the others
- * are cases/claims.json and cases/reports.json.
+ * test_verify.c - POST /v1/verify over HTTP: uploads that are computed here; the others are
+ * cases/claims.json, cases/reports.json and cases/tensors.json.
  * Which faults are found is for properties/test_verify_planted.c to show.
  */
 #include "support/check.h"
@@ -13,37 +13,15 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
-#include "support/tensors_file.h"
 #include "support/planted.h"
 #include "support/problem.h"
 #include "verify/upload/narrow_type.h"
 
-static test_server server, narrow; /* narrow: small bounds */
+static test_server server;
 
-static int start(void **state)
+static json_t *verified(const char *name, const char *body)
 {
-    static const char *const flags[] = {"--verify-max-elements",
-                                        "100",
-                                        "--verify-max-work",
-                                        "20000",
-                                        "--max-body-bytes",
-                                        "20000",
-                                        NULL};
-    server_start(&server, NULL);
-    server_start(&narrow, flags);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    server_end(&server);
-    server_end(&narrow);
-    return 0;
-}
-
-static json_t *verified(const test_server *at, const char *name, const char *body)
-{
-    reply answer = post_json(at, "/v1/verify", body);
+    reply answer = post_json(&server, "/v1/verify", body);
     if (answer.status != 200)
         fail_msg("%s: %ld %s", name, answer.status, answer.body);
     assert_header(name, &answer, "Content-Type", "application/json");
@@ -80,9 +58,9 @@ static const char *first_faults(const json_t *report, char *out, size_t room)
 static void a_wrong_base_is_named_with_what_would_remain(void **state)
 {
     char faults[80];
-    json_t *report = verified(&server, "wrong base",
-                              "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,"
-                              "\"rope_theta\":500000,\"positions\":\"0:2\"}," TABLE "}");
+    json_t *report =
+        verified("wrong base", "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,"
+                               "\"rope_theta\":500000,\"positions\":\"0:2\"}," TABLE "}");
     const json_t *bad = json_object_get(report, "first_bad");
     const json_t *finding = json_array_get(json_object_get(report, "diagnosis"), 0);
     assert_false(matches(report));
@@ -130,7 +108,7 @@ static void assert_round_trip(const char *encoding, const char *path, const char
     json_t *body = json_pack("{s:s, s:o, s:O}", "encoding", encoding, "parameters",
                              json_loads(parameters, 0, NULL), "table", tensors);
     char *text = json_dumps(body, JSON_REAL_PRECISION(17));
-    json_t *report = verified(&server, target, text);
+    json_t *report = verified(target, text);
     if (!matches(report))
         fail_msg("%s: %s", target, json_dumps(report, 0));
     free(text);
@@ -225,7 +203,7 @@ static void a_sequence_may_be_longer_than_a_configuration_tells(void **state)
         pe_buffer_str(&body, ",\"sin\":");
         put_rows(numbers[1], 4, 2, &body);
         pe_buffer_str(&body, "}}");
-        json_t *report = verified(&server, "longrope", pe_buffer_text(&body));
+        json_t *report = verified("longrope", pe_buffer_text(&body));
         assert_int_equal(matches(report), l == 0);
         json_decref(report);
         pe_buffer_free(&body);
@@ -249,7 +227,7 @@ static void a_pair_of_faults_is_found_in_a_configuration_s_table(void **state)
     pe_buffer_str(&body, ",\"sin\":");
     put_rows(numbers + p.tokens * 16, p.tokens, 16, &body);
     pe_buffer_str(&body, "}}");
-    json_t *report = verified(&server, "config", pe_buffer_text(&body));
+    json_t *report = verified("config", pe_buffer_text(&body));
     assert_false(matches(report));
     assert_string_equal(first_faults(report, faults, sizeof faults),
                         "scaling_ignored+position_plus_one");
@@ -257,42 +235,7 @@ static void a_pair_of_faults_is_found_in_a_configuration_s_table(void **state)
     pe_buffer_free(&body);
 }
 
-/* ---- binary bodies --------------------------------------------------------------------------- */
-
-#define SAFETENSORS "application/vnd.safetensors"
-
-static const float good_cos[] = {1, 1, 0.5403023F, 0.99995F},
-                   good_sin[] = {0, 0, 0.84147096F, 0.009999833F};
-
-#define F32(label, numbers)                                                                        \
-    {                                                                                              \
-        (label), "F32", "[2,2]", (numbers), sizeof(numbers)                                        \
-    }
-
-static void binary_tables_take_their_parameters_from_the_query(void **state)
-{
-    const part parts[] = {F32("sin", good_sin), F32("cos", good_cos)};
-    static const struct {
-        const char *query;
-        bool sound;
-    } cases[] = {
-        {"encoding=rope&head_dim=4&positions=0:2", true},
-        {"encoding=rope%2Ftable&head_dim=4&positions=0:2&numerics=exact", true},
-        {"encoding=rope&head_dim=4&positions=0:2&rope_theta=500000", false},
-        {"encoding=rope&head_dim=4&positions=0:2&rope_theta=500000&tolerance=0.01", true},
-    };
-    pe_buffer body = {0};
-    parts_safetensors(parts, 2, &body);
-    for (size_t c = 0; c < PE_LEN(cases); c++) {
-        reply answer = parts_verify(&server, cases[c].query, SAFETENSORS, &body);
-        assert_status(cases[c].query, &answer, 200);
-        json_t *report = reply_json(&answer);
-        assert_int_equal(matches(report), cases[c].sound);
-        json_decref(report);
-        reply_free(&answer);
-    }
-    pe_buffer_free(&body);
-}
+/* ---- grids, heads, items ----------------------------------------------------------------------- */
 
 /* Cosines or sines of patches, 3 by 4, of head_dim 16 and theta 10000; types of frequencies and
  * angles. */
@@ -327,7 +270,7 @@ static void grids_tell_where_a_narrow_type_came_in(void **state)
         pe_buffer_str(&body, ",");
         add_patches(&body, "sin", sin, frequencies, narrow_type);
         pe_buffer_str(&body, "}}");
-        json_t *report = verified(&server, sentences[both], pe_buffer_text(&body));
+        json_t *report = verified(sentences[both], pe_buffer_text(&body));
         assert_string_equal(json_string_value(json_object_get(report, "conclusion")),
                             sentences[both]);
         json_decref(report);
@@ -361,7 +304,7 @@ static json_t *verified_heads(const char *name, const size_t of[4], size_t other
         pe_buffer_str(&body, "]");
     }
     pe_buffer_str(&body, "}");
-    json_t *report = verified(&server, name, pe_buffer_text(&body));
+    json_t *report = verified(name, pe_buffer_text(&body));
     pe_buffer_free(&body);
     return report;
 }
@@ -407,7 +350,7 @@ static json_t *verified_places(const char *name, const char *claim, double (*pla
         }
     }
     pe_buffer_str(&body, "}");
-    json_t *report = verified(&server, name, pe_buffer_text(&body));
+    json_t *report = verified(name, pe_buffer_text(&body));
     pe_buffer_free(&body);
     return report;
 }
@@ -456,134 +399,6 @@ static void vectors_have_positions_of_items_or_axes(void **state)
 #undef PLACES
 }
 
-static void slopes_that_begin_early_are_no_doubled_ones(void **state)
-{
-    char faults[80];
-    json_t *report = verified(&server, "slopes from 2^0",
-                              "{\"encoding\":\"alibi\",\"parameters\":{\"num_heads\":8},\"slopes\":"
-                              "[1,0.5,0.25,0.125,0.0625,0.03125,0.015625,0.0078125]}");
-    assert_string_equal(first_faults(report, faults, sizeof faults), "slope_start");
-    json_decref(report);
-}
-
-static void binary_vectors_may_be_of_any_type(void **state)
-{
-    /* (1, 0) at position 1 turned by pi/3, which is no rotation of theta = 1; at 0 not at all */
-    static const uint16_t inputs[] = {0x3f80, 0, 0x3f80, 0}, still[] = {0x3f80, 0, 0x3f80, 0},
-                          turned[] = {0x3f80, 0, 0x3f0a, 0x3f57}; /* bfloat16 0.5403, 0.8415 */
-    const part sound[] = {{"inputs", "BF16", "[2,2]", inputs, sizeof inputs},
-                          {"rotated", "BF16", "[2,2]", turned, sizeof turned}};
-    const part wrong[] = {sound[0], {"rotated", "BF16", "[2,2]", still, sizeof still}};
-    for (int w = 0; w < 2; w++) {
-        pe_buffer body = {0};
-        parts_safetensors(w == 0 ? sound : wrong, 2, &body);
-        reply answer = parts_verify(&server, "encoding=rope", SAFETENSORS, &body);
-        assert_status("vectors", &answer, 200);
-        json_t *report = reply_json(&answer);
-        assert_int_equal(matches(report), w == 0);
-        assert_string_equal(json_string_value(json_object_get(report, "dtype")), "bfloat16");
-        json_decref(report);
-        reply_free(&answer);
-        pe_buffer_free(&body);
-    }
-}
-
-static void large_uploads_are_searched_in_a_sample_and_confirmed_in_full(void **state)
-{
-    static const char target[] =
-        "/v1/rope/table?head_dim=32&positions=1:4097&format=safetensors&numerics=exact";
-    static const char query[] = "encoding=rope&head_dim=32&positions=0:4096";
-    char faults[80];
-    reply table = get(&server, target);
-    assert_status(target, &table, 200);
-    pe_buffer body = {.data = table.body, .bytes = table.bytes};
-    reply answer = parts_verify(&server, query, SAFETENSORS, &body);
-    assert_status(query, &answer, 200);
-    json_t *report = reply_json(&answer);
-    assert_string_equal(first_faults(report, faults, sizeof faults), "position_plus_one");
-    assert_true(json_integer_value(
-                    json_object_get(json_object_get(report, "search"), "sampled_positions")) > 0);
-    json_decref(report);
-    reply_free(&answer);
-
-    /* one wrong number that no sample holds is told beside the fault, and alone */
-    const float wrong = 2;
-    memcpy(table.body + table.bytes - (size_t)4 * 16 * 1500, &wrong, sizeof wrong);
-    answer = parts_verify(&server, query, SAFETENSORS, &body);
-    report = reply_json(&answer);
-    assert_string_equal(first_faults(report, faults, sizeof faults),
-                        "position_plus_one+corrupted_elements");
-    json_decref(report);
-    reply_free(&answer);
-    answer =
-        parts_verify(&server, "encoding=rope&head_dim=32&positions=1:4097", SAFETENSORS, &body);
-    report = reply_json(&answer);
-    assert_string_equal(first_faults(report, faults, sizeof faults), "corrupted_elements");
-    const json_t *bad = json_object_get(report, "first_bad");
-    assert_int_equal(json_integer_value(json_object_get(bad, "position")), 4097 - 1500);
-    assert_int_equal(json_integer_value(json_object_get(bad, "pair")), 0);
-    assert_true(json_number_value(json_object_get(bad, "got")) == 2);
-    json_decref(report);
-    reply_free(&answer);
-    reply_free(&table);
-}
-
-static void a_model_is_claimed_by_name(void **state)
-{
-    char faults[80];
-    static const float zeros[2 * 64] = {0};
-    float ones[2 * 64];
-    pe_buffer body = {0};
-    for (size_t e = 0; e < PE_LEN(ones); e++)
-        ones[e] = 1;
-    const part parts[] = {{"cos", "F32", "[2,64]", ones, sizeof ones},
-                          {"sin", "F32", "[2,64]", zeros, sizeof zeros}};
-    parts_safetensors(parts, 2, &body);
-    reply answer =
-        parts_verify(&server, "encoding=rope&model=llama-3.1-8b&positions=0,0", SAFETENSORS, &body);
-    assert_status("model", &answer, 200);
-    json_t *report = reply_json(&answer);
-    assert_true(matches(report));
-    json_decref(report);
-    reply_free(&answer);
-    pe_buffer_free(&body);
-
-    report = verified(&server, "model",
-                      "{\"encoding\":\"rope\",\"parameters\":{\"model\":\"llama-3.1-8b\","
-                      "\"head_dim\":4,\"positions\":\"0:2\"}," TABLE "}");
-    assert_string_equal(
-        json_string_value(json_object_get(json_object_get(report, "parameters"), "rope_type")),
-        "llama3");
-    /* of two pairs one is the same in all models: a base of its own explains the other */
-    assert_string_equal(first_faults(report, faults, sizeof faults), "rope_theta");
-    json_decref(report);
-}
-
-/* ---- bounds ---------------------------------------------------------------------------------- */
-
-static void large_uploads_are_refused_and_long_searches_end(void **state)
-{
-    pe_buffer body = {0};
-    pe_buffer_str(&body,
-                  "{\"encoding\":\"alibi\",\"parameters\":{\"num_heads\":101},\"slopes\":[0");
-    for (int i = 1; i < 101; i++)
-        pe_buffer_str(&body, ",0");
-    pe_buffer_str(&body, "]}");
-    reply answer = post_json(&narrow, "/v1/verify", pe_buffer_text(&body));
-    assert_problem("101 elements", &answer, 422, "too-many-elements");
-    assert_non_null(strstr(answer.body, "\"requested_elements\":101"));
-    reply_free(&answer);
-    pe_buffer_free(&body);
-
-    json_t *report =
-        verified(&narrow, "little work",
-                 "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,\"positions\":\"0:2\"}"
-                 ",\"table\":{\"cos\":[[3,1],[4,1]],\"sin\":[[5,9],[2,6]]}}");
-    assert_true(json_is_false(json_object_get(json_object_get(report, "search"), "complete")));
-    assert_non_null(strstr(json_string_value(json_object_get(report, "conclusion")), "cut short"));
-    json_decref(report);
-}
-
 /* Cosines, then sines, of 64 rows and 4 pairs; one of 11 is off by 1/1024. */
 static void add_rough_waves(pe_buffer *body, const char *name, double (*wave)(double))
 {
@@ -625,16 +440,10 @@ int main(void)
         cmocka_unit_test(tables_of_the_registry_are_read_by_name),
         cmocka_unit_test(a_pair_of_faults_is_found_in_a_configuration_s_table),
         cmocka_unit_test(a_sequence_may_be_longer_than_a_configuration_tells),
-        cmocka_unit_test(binary_tables_take_their_parameters_from_the_query),
         cmocka_unit_test(grids_tell_where_a_narrow_type_came_in),
         cmocka_unit_test(heads_are_told),
         cmocka_unit_test(vectors_have_positions_of_items_or_axes),
-        cmocka_unit_test(slopes_that_begin_early_are_no_doubled_ones),
-        cmocka_unit_test(binary_vectors_may_be_of_any_type),
-        cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
-        cmocka_unit_test(a_model_is_claimed_by_name),
         cmocka_unit_test(small_errors_are_no_bad_memory),
-        cmocka_unit_test(large_uploads_are_refused_and_long_searches_end),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }
