@@ -152,7 +152,8 @@ static void receive_some(pe_inlet *inlet, look *l)
     l->got = inlet->session == NULL ? recvfrom(inlet->socket, at, room, 0, NULL, NULL)
                                     : read_coded(inlet, at, room);
     l->more = false;
-    pe_progress_pass(&inlet->watch->passed.taken, l->got);
+    if (inlet->session == NULL)
+        pe_progress_pass(&inlet->watch->passed.taken, l->got);
     if (l->got <= 0)
         return;
     pe_arrived straightly = {.data = at, .bytes = (size_t)l->got};
@@ -288,8 +289,10 @@ ssize_t recv(int socket, void *buffer, size_t bytes, int flags)
     if (inlet != NULL && inlet->session == NULL)
         return receive(inlet, buffer, bytes);
     const ssize_t got = recvfrom(socket, buffer, bytes, flags, NULL, NULL);
-    if (inlet != NULL)
+    if (inlet != NULL) {
         inlet->pulled = got;
+        pe_progress_pass(&inlet->watch->passed.taken, got);
+    }
     return got;
 }
 

@@ -11,8 +11,8 @@
  * - After a read of less than it asked for it waits for the next event. So recv() leaves nothing in
  *   the socket then.
  * - Its timeout would end a reader who takes less than the socket's buffer holds. So it is off, and
- *   the watchdog asks the system what has been acknowledged (progress.h). Of unix sockets the
- *   system does not tell; recv(), send() and sendmsg() of the program count for those.
+ *   the watchdog looks at what has been acknowledged (progress.h): recv(), send() and sendmsg() of
+ *   the program count what passes.
  * - It keeps every argument of a query in the connection's memory: some hundreds exhaust it, and
  *   the request is never answered. So the query is hidden from it (daemon.c).
  * - The header of a reply shares that memory with the header of the request. Where it does not fit,

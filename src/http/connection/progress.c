@@ -3,10 +3,7 @@
 #include "http/connection/progress.h"
 
 #include <linux/sockios.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -40,39 +37,27 @@ bool pe_progress_is_slow(pe_progress *progress, const pe_progress_rules *rules,
     return (double)bytes < (double)rules->rate_min * seconds;
 }
 
-/* False: it is no TCP, or the system is too old. */
-static bool ask_tcp(int socket, struct tcp_info *out)
-{
-    socklen_t bytes = sizeof *out;
-    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, out, &bytes) == 0 &&
-           bytes >=
-               offsetof(struct tcp_info, tcpi_bytes_received) + sizeof out->tcpi_bytes_received;
-}
-
 uint64_t pe_progress_carried(int socket, const pe_progress_passed *passed, bool sent)
 {
-    struct tcp_info info = {0};
-    int queued = 0;
-    if (!ask_tcp(socket, &info))
-        return atomic_load_explicit(&passed->given, memory_order_relaxed);
-    if (sent)
+    const uint64_t given = atomic_load_explicit(&passed->given, memory_order_relaxed);
+    int queued = 0, domain = AF_UNIX;
+    socklen_t bytes = sizeof domain;
+    if (!sent && getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 &&
+        domain != AF_UNIX)
         ioctl(socket, SIOCOUTQ, &queued);
-    return (uint64_t)info.tcpi_bytes_acked + (uint64_t)queued;
+    return given - (uint64_t)queued;
 }
 
+/* Of a unix socket a queue has more bytes than were written: differences count, not the number. */
 bool pe_progress_look(int socket, const pe_progress_passed *passed, bool sends,
                       pe_progress_sample *out)
 {
-    struct tcp_info info = {0};
     int queued = 0;
     if (ioctl(socket, sends ? SIOCINQ : SIOCOUTQ, &queued) != 0)
         return false;
-    if (ask_tcp(socket, &info))
-        out->bytes = sends ? info.tcpi_bytes_received : info.tcpi_bytes_acked;
-    else if (sends)
-        out->bytes = atomic_load_explicit(&passed->taken, memory_order_relaxed);
-    else /* less what is still in the other end's queue; differences count, not the number */
-        out->bytes = atomic_load_explicit(&passed->given, memory_order_relaxed) - (uint64_t)queued;
+    out->bytes = sends ? atomic_load_explicit(&passed->taken, memory_order_relaxed)
+                       : atomic_load_explicit(&passed->given, memory_order_relaxed) -
+                             (uint64_t)queued;
     out->waits = sends ? queued == 0 : queued > 0; /* what we have not read is our affair */
     return true;
 }

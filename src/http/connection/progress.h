@@ -33,8 +33,8 @@ typedef struct pe_progress {
 bool pe_progress_is_slow(pe_progress *progress, const pe_progress_rules *rules,
                          const pe_progress_sample *sample);
 
-/** Bytes of a connection, ever, as our own calls have passed them: of a unix socket the system does
- * not tell. The connection's thread writes, any reads. */
+/** Bytes of a connection, ever, as our own calls have passed them, coded or not: what has been given
+ * is acknowledged when it is in no queue any more. The connection's thread writes, any reads. */
 typedef struct pe_progress_passed {
     atomic_uint_fast64_t taken, given;
 } pe_progress_passed;

@@ -63,8 +63,8 @@ typedef struct pe_metadata {
 /** Access-Control-Expose-Headers. */
 extern const char pe_header_fields_exposed[];
 
-/** Content-Security-Policy of what a browser might run, or NULL: a problem nothing, an SVG shows its heatmaps, which
- * are images within, and no more. */
+/** Content-Security-Policy of what a browser might run, or NULL: a problem and its page run nothing, an
+ * SVG shows its heatmaps, which are images within, and no more. */
 const char *pe_header_fields_policy(const char *media_type);
 
 /* Where memory runs out, a field is left out. response may be NULL: then nothing is added. */

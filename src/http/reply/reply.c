@@ -130,6 +130,25 @@ static const char *draw_problem(const pe_request *request, const pe_problem *pro
     return out->bytes > 0 ? format->media_type : NULL;
 }
 
+/* A browser that finds nothing is shown a page; NULL: it is none. */
+static const char *write_page(const pe_request *request, const pe_problem *problem, pe_buffer *out)
+{
+    const char *title = pe_status_title(problem->status);
+    if (problem->status != PE_NOT_FOUND || request->watch->place == PE_PLACE_OPERATOR ||
+        !pe_format_prefers(request->header[PE_HEADER_ACCEPT], "text/html", "application/json"))
+        return NULL;
+    pe_buffer_format(out,
+                     "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta "
+                     "name=\"viewport\" content=\"width=device-width\"><title>%s</title>\n"
+                     "<h1>%s</h1>\n<p>",
+                     title, title);
+    for (const char *c = problem->detail; *c != '\0'; c++)
+        pe_buffer_format(out, *c == '<' || *c == '&' ? "&#%d;" : "%c", *c);
+    pe_buffer_str(out, "</p>\n<p><a href=\"/\">posenc</a>: <a href=\"/docs\">all paths and their "
+                       "parameters</a></p>\n");
+    return "text/html; charset=utf-8";
+}
+
 /* What the header of a reply says of its problem. */
 typedef struct problem_header {
     char wait[24];
@@ -164,10 +183,12 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     problem_header header = {0};
     pe_buffer content = {0};
     pe_service_count(&request->service->counters.problems[problem->status]);
-    const char *picture = draw_problem(request, problem, &content);
-    const pe_field *fields = tell_problem(problem, picture != NULL ? picture : PROBLEM_TYPE,
+    const char *type = draw_problem(request, problem, &content);
+    if (type == NULL)
+        type = write_page(request, problem, &content);
+    const pe_field *fields = tell_problem(problem, type != NULL ? type : PROBLEM_TYPE,
                                           request->range.text, &header);
-    if (picture == NULL) {
+    if (type == NULL) {
         pe_problem_json(problem, request->path, pe_request_id(request), request->json_body,
                         &content);
         end_line(&content);
