@@ -125,7 +125,7 @@ static void turn_away(pe_acceptor *acceptor, int fd, const pe_accepted *accepted
         close(fd);
         return;
     }
-    pe_reply_raw(service, (pe_raw_way){.socket = fd}, &why, NULL, false);
+    pe_reply_raw(service, fd, NULL, &why, NULL, false);
     pe_drain_take(service->drain, fd);
 }
 

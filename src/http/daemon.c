@@ -469,15 +469,19 @@ static enum MHD_Result send_reply(pe_request *request)
     return sends ? pe_reply_send(request) : MHD_NO;
 }
 
-static pe_raw_way way_to(const connection *carrier)
-{
-    return (pe_raw_way){.socket = carrier->inlet.socket, .session = carrier->inlet.session};
-}
-
 static void reply_late(void *context)
 {
     const connection *carrier = context;
-    pe_reply_raw_late(carrier->service, way_to(carrier));
+    pe_problem why;
+    const pe_settings *settings = carrier->service->settings;
+    pe_service_count(&carrier->service->counters.timeouts);
+    pe_fail(&why, PE_TIMEOUT, "",
+            "the request did not arrive in time: header_deadline_ms is %lld, request_deadline_ms "
+            "%lld, and min_rate_bytes %lld a second",
+            (long long)settings->header_deadline_ms, (long long)settings->request_deadline_ms,
+            (long long)settings->min_rate_bytes);
+    pe_reply_raw(carrier->service, carrier->inlet.socket, carrier->inlet.session, &why, NULL,
+                 false);
 }
 
 /* Reply past the library, unless it has been done. */
@@ -487,7 +491,8 @@ static void reply_raw(pe_request *request, const pe_problem *why, bool head)
     if (!pe_inlet_leave(&carrier->inlet))
         return;
     request->reply.http_status = (unsigned)pe_status_http(why->status);
-    pe_reply_raw(request->service, way_to(carrier), why, request, head);
+    pe_reply_raw(request->service, carrier->inlet.socket, carrier->inlet.session, why, request,
+                 head);
 }
 
 /* The header has arrived. A reply that is queued now ends the connection, so only refusals are. */
@@ -579,12 +584,11 @@ static enum MHD_Result on_access(void *context PE_UNUSED, struct MHD_Connection 
 
 /* ---- after the response ---- */
 
-static void on_completed(void *context PE_UNUSED, struct MHD_Connection *mhd, void **completed,
-                         enum MHD_RequestTerminationCode code)
+static void on_completed(void *context PE_UNUSED, struct MHD_Connection *mhd PE_UNUSED,
+                         void **completed, enum MHD_RequestTerminationCode code)
 {
-    connection *carrier = connection_of(mhd);
     pe_request *request = *completed;
-    if (request == NULL || carrier == NULL)
+    if (request == NULL)
         return;
     const int64_t now = pe_clock();
     pe_access_log_end(request, code);
@@ -593,7 +597,7 @@ static void on_completed(void *context PE_UNUSED, struct MHD_Connection *mhd, vo
     clear(request);
     *completed = NULL;
     if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
-        pe_inlet_answered(&carrier->inlet);
+        pe_inlet_answered(&carrier_of(request)->inlet);
 }
 
 /* ---- a request that the library never sees ---- */

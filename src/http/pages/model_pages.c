@@ -2,11 +2,9 @@
 /* model_pages.c - the handlers of the catalogue and of configurations. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "api/documents.h"
 #include "base/percent.h"
-#include "files/gguf_file.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
@@ -127,13 +125,7 @@ static pe_outcome resolve(pe_request *request, pe_problem *why)
 pe_outcome pe_page_resolve(pe_request *request, pe_problem *why)
 {
     const bool large = request->body.bytes > HEAVY_BODY_BYTES;
-    const char *type = request->header[PE_HEADER_CONTENT_TYPE];
-    const bool gguf = pe_gguf_file_is(pe_buffer_slice(&request->body));
     request->json_body = true;
-    if (!gguf && type != NULL && strcasecmp(type, "application/octet-stream") == 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "the body is no GGUF file, which begins with the bytes GGUF; a "
-                       "configuration is sent as application/json");
     PE_TRY(pe_parameters_configuration(request, why));
     if (request->query.bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query");

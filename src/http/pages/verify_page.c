@@ -308,10 +308,9 @@ typedef struct answer {
 /* Of several claims the report is on the first that does not match; the others are named in it. */
 static pe_status verify_all(pe_request *request, pe_claim *claims, answer *out, pe_problem *why)
 {
-    size_t n = 0;
     pe_status status = PE_OK;
     *out = (answer){.failures = pe_budget_failures()};
-    for (pe_claim *claim = claims; claim != NULL && status == PE_OK; claim = claim->next, n++) {
+    for (pe_claim *claim = claims; claim != NULL && status == PE_OK; claim = claim->next) {
         setting of;
         pe_report report;
         const uint64_t before = allow_search(request, 1); /* of each claim anew */

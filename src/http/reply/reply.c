@@ -208,8 +208,8 @@ static void write_fields(const pe_field *fields, pe_buffer *out)
             pe_buffer_format(out, "%s: %s\r\n", fields->name, fields->value);
 }
 
-void pe_reply_raw(pe_service *service, pe_raw_way way, const pe_problem *problem,
-                  pe_request *request, bool head)
+void pe_reply_raw(pe_service *service, int socket, gnutls_session_t session,
+                  const pe_problem *problem, pe_request *request, bool head)
 {
     char made[PE_REQUEST_ID_BYTES];
     problem_header header = {0};
@@ -232,28 +232,15 @@ void pe_reply_raw(pe_service *service, pe_raw_way way, const pe_problem *problem
     if (!head)
         pe_buffer_add(&message, content.data, content.bytes);
     /* Whether it arrives is the network's affair; the connection ends either way. */
-    if (!content.failed && !message.failed && way.session != NULL) {
-        (void)gnutls_record_send(way.session, message.data, message.bytes);
-        (void)gnutls_bye(way.session, GNUTLS_SHUT_WR);
+    if (!content.failed && !message.failed && session != NULL) {
+        (void)gnutls_record_send(session, message.data, message.bytes);
+        (void)gnutls_bye(session, GNUTLS_SHUT_WR);
     } else if (!content.failed && !message.failed) {
-        (void)!send(way.socket, message.data, message.bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+        (void)!send(socket, message.data, message.bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
-    shutdown(way.socket, SHUT_WR);
+    shutdown(socket, SHUT_WR);
     pe_buffer_free(&content);
     pe_buffer_free(&message);
-}
-
-void pe_reply_raw_late(pe_service *service, pe_raw_way way)
-{
-    pe_problem why;
-    const pe_settings *settings = service->settings;
-    pe_service_count(&service->counters.timeouts);
-    pe_fail(&why, PE_TIMEOUT, "",
-            "the request did not arrive in time: header_deadline_ms is %lld, request_deadline_ms "
-            "%lld, and min_rate_bytes %lld a second",
-            (long long)settings->header_deadline_ms, (long long)settings->request_deadline_ms,
-            (long long)settings->min_rate_bytes);
-    pe_reply_raw(service, way, &why, NULL, false);
 }
 
 /* ---- documents ---- */

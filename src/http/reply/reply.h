@@ -18,22 +18,14 @@ struct pe_cache_entry;
  * returns its status with it. */
 void pe_reply_problem(pe_request *request, const pe_problem *problem);
 
-/** Where a reply goes past the library. */
-typedef struct pe_raw_way {
-    int socket;
-    gnutls_session_t session; /* of TLS, by the thread of its connection alone; NULL: plain */
-} pe_raw_way;
-
 /**
- * Write a problem to the socket where the library cannot reply any more: in the middle of a body or
- * of a header. Nothing more is sent there; the caller closes the connection.   request: NULL:
- * nothing is known of it. head: the content is left out.   Threads  any; does not wait.
+ * Write a problem to the socket, or the session of TLS that it has, where the library cannot reply any
+ * more: in the middle of a body or of a header. Nothing more is sent there; the caller closes the
+ * connection.   request: NULL: nothing is known of it. head: the content is left out.
+ * Threads  of TLS that of the connection, else any; does not wait.
  */
-void pe_reply_raw(pe_service *service, pe_raw_way way, const pe_problem *problem,
-                  pe_request *request, bool head);
-
-/** The same for a request that did not arrive in time. */
-void pe_reply_raw_late(pe_service *service, pe_raw_way way);
+void pe_reply_raw(pe_service *service, int socket, gnutls_session_t session,
+                  const pe_problem *problem, pe_request *request, bool head);
 
 /** 200 with a document; takes content's bytes. status: whether it could be written; *why holds its
  * problem.   Errors  that; OVERLOADED: the buffer has failed. */

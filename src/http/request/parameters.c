@@ -164,12 +164,16 @@ static bool is_form(const pe_request *request)
 
 pe_status pe_parameters_configuration(pe_request *request, pe_problem *why)
 {
-    const char *type;
+    const char *type = request->header[PE_HEADER_CONTENT_TYPE];
     if (is_form(request))
         return unwrap(request, PE_BODY_MODEL, why);
-    return pe_gguf_file_is(pe_buffer_slice(&request->body))
-               ? PE_OK
-               : check_type(request, PE_BODY_MODEL, &type, why);
+    if (pe_gguf_file_is(pe_buffer_slice(&request->body)))
+        return PE_OK;
+    if (type != NULL && strcasecmp(type, "application/octet-stream") == 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "the body is no GGUF file, which begins with the bytes GGUF; a "
+                       "configuration is sent as application/json");
+    return check_type(request, PE_BODY_MODEL, &type, why);
 }
 
 /* A body holds the parameters, or tensors beside those of the query. */
