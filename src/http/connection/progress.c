@@ -55,9 +55,9 @@ bool pe_progress_look(int socket, const pe_progress_passed *passed, bool sends,
     int queued = 0;
     if (ioctl(socket, sends ? SIOCINQ : SIOCOUTQ, &queued) != 0)
         return false;
-    out->bytes = sends ? atomic_load_explicit(&passed->taken, memory_order_relaxed)
-                       : atomic_load_explicit(&passed->given, memory_order_relaxed) -
-                             (uint64_t)queued;
+    out->bytes =
+        sends ? atomic_load_explicit(&passed->taken, memory_order_relaxed)
+              : atomic_load_explicit(&passed->given, memory_order_relaxed) - (uint64_t)queued;
     out->waits = sends ? queued == 0 : queued > 0; /* what we have not read is our affair */
     return true;
 }

@@ -84,7 +84,8 @@ const char pe_header_fields_exposed[] =
 
 const char *pe_header_fields_policy(const char *media_type)
 {
-    if (strcmp(media_type, "application/problem+json") == 0 || strncmp(media_type, "text/html", 9) == 0)
+    if (strcmp(media_type, "application/problem+json") == 0 ||
+        strncmp(media_type, "text/html", 9) == 0)
         return "default-src 'none'";
     return strcmp(media_type, "image/svg+xml") == 0
                ? "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox"

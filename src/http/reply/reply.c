@@ -186,8 +186,8 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     const char *type = draw_problem(request, problem, &content);
     if (type == NULL)
         type = write_page(request, problem, &content);
-    const pe_field *fields = tell_problem(problem, type != NULL ? type : PROBLEM_TYPE,
-                                          request->range.text, &header);
+    const pe_field *fields =
+        tell_problem(problem, type != NULL ? type : PROBLEM_TYPE, request->range.text, &header);
     if (type == NULL) {
         pe_problem_json(problem, request->path, pe_request_id(request), request->json_body,
                         &content);
