@@ -9,14 +9,22 @@
 #include <string.h>
 
 #include "base/yield.h"
+#include "plan/common_params.h"
 #include "plan/price.h"
 #include "plan/resource.h"
+
+/* Of the steps of an element, each of which numerics=float32 rounds. */
+#define FLOAT32_WORK 2
 
 pe_status pe_plan_make(const pe_resource *resource, pe_values *values, struct pe_tables *tables,
                        const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
     *out = (pe_plan){.tables = tables, .limits = limits};
-    const pe_status status = resource->plan(values, out, why);
+    pe_status status = resource->plan(values, out, why);
+    const pe_value *numerics = pe_values_find(values, "numerics");
+    if (numerics != NULL && numerics->choice == PE_NUMERICS_FLOAT32)
+        for (size_t t = 0; t < out->n_tensors && status == PE_OK; t++)
+            status = pe_plan_set_work(out, t, out->tensors[t].work + FLOAT32_WORK, why);
     out->tables = NULL;
     out->limits = NULL;
     return status;
