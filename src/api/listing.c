@@ -7,7 +7,7 @@
 #include "api/query.h"
 #include "api/suggestion.h"
 #include "encodings/registry.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 
 static const char *const types[] = {
     [PE_KIND_INT] = "integer",       [PE_KIND_REAL] = "number",

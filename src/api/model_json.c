@@ -9,7 +9,7 @@
 #include "files/tree.h"
 #include "models/catalogue/catalogue.h"
 #include "plan/resource.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 
 static const char *const statuses[] = {
     [PE_MODEL_KEY_USED] = "used",

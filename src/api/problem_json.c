@@ -6,7 +6,7 @@
 #include "api/documents.h"
 #include "base/array.h"
 #include "base/percent.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 
 /* The members that a problem and the page of its code begin with. */
 static void put_head(pe_status status, pe_buffer *out)

@@ -13,14 +13,6 @@
 #define TILE_ROWS        256
 #define TILE_FREQUENCIES 256
 
-/* a + b = sum + err exactly (Knuth). */
-static double two_sum(double a, double b, double *err)
-{
-    const double sum = a + b, part = sum - a;
-    *err = (a - (sum - part)) + (b - part);
-    return sum;
-}
-
 /* The sums of rows, in double-double from the first frequency to the last. */
 typedef struct sums {
     double hi[TILE_ROWS], lo[TILE_ROWS];
@@ -32,21 +24,20 @@ static void add_tile(const double *x, size_t rows, size_t n, sums *to)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t r = 0; r < rows; r++) {
-            double err;
-            to->hi[r] = two_sum(to->hi[r], x[r * n + i], &err);
-            to->lo[r] += err;
+            const pe_pair sum = pe_pair_sum(to->hi[r], x[r * n + i]);
+            to->hi[r] = sum.hi;
+            to->lo[r] += sum.lo;
         }
 }
 
 /* (hi + lo) / n, once rounded. */
 static double quotient_of(double hi, double lo, size_t n, pe_dtype dtype)
 {
-    double rest;
-    hi = two_sum(hi, lo, &rest);
-    const double count = (double)n, quotient = hi / count;
-    const double tail = (fma(-quotient, count, hi) + rest) / count;
-    hi = two_sum(quotient, tail, &lo);
-    return dtype == PE_FLOAT64 ? hi : pe_pair_to_odd((pe_pair){hi, lo});
+    const pe_pair sum = pe_pair_sum(hi, lo);
+    const double count = (double)n, quotient = sum.hi / count;
+    const double tail = (fma(-quotient, count, sum.hi) + sum.lo) / count;
+    const pe_pair rounded = pe_pair_sum(quotient, tail);
+    return dtype == PE_FLOAT64 ? rounded.hi : pe_pair_to_odd(rounded);
 }
 
 static pe_status add_rows(const pe_wave_table *table, size_t first, size_t rows, double *room,

@@ -8,13 +8,6 @@
 
 #include "base/yield.h"
 
-/* Knuth's two-sum: six operations, whichever is larger. */
-pe_pair pe_pair_sum(double a, double b)
-{
-    const double sum = a + b, part = sum - a;
-    return (pe_pair){sum, (a - (sum - part)) + (b - part)};
-}
-
 /* Dekker's: |a| >= |b|. */
 static pe_pair quick_sum(double a, double b)
 {

@@ -6,7 +6,7 @@
 
 #include "base/size.h"
 #include "text/blocks.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 #include "text/number.h"
 
 static size_t inner_axis(const pe_tensor *tensor)

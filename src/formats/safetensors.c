@@ -2,7 +2,7 @@
 /* safetensors.c - application/vnd.safetensors: all tensors by name, any dtype. */
 #include "formats/segments.h"
 
-#include "text/json_write.h"
+#include "formats/json_write.h"
 #include "text/number.h"
 #include "formats/safetensors.h"
 

@@ -10,7 +10,7 @@
 #include "api/query.h"
 #include "encodings/registry.h"
 #include "plan/plan.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 #include "formats/safetensors.h"
 
 /* The recipes and their number, from packs_data.S. */

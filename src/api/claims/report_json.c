@@ -6,7 +6,7 @@
 
 #include "api/claims/verify_report.h"
 #include "base/slice.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 #include "verify/reading/reading.h"
 
 /* name: of an object of its own; NULL: members of the one that was begun. */

@@ -8,7 +8,7 @@
 
 #include "api/claims/claim_groups.h"
 #include "api/claims/verify_report.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 
 /* Usual tables, the more usual first. `searched`: faults are looked for where none matches. Sizes
  * follow from the shape of the upload. */

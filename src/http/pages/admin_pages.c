@@ -15,7 +15,7 @@
 #include "http/reply/reply.h"
 #include "kernels/kernels.h"
 #include "tables/tables.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 #include "version.h"
 
 /* Requests that one answer lists at most. */

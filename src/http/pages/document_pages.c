@@ -16,7 +16,7 @@
 #include "http/reply/coding.h"
 #include "http/reply/reply.h"
 #include "tables/tables.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 
 /* A document is made at the first question, in the coding that is asked for: most are never asked
  * for. It is kept in a cache of its own. */

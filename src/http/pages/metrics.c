@@ -22,7 +22,7 @@
 #include "http/request/tally.h"
 #include "kernels/kernels.h"
 #include "tables/tables.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 #include "version.h"
 
 /* ---- metrics as text: Prometheus' format 0.0.4, and OpenMetrics 1.0.0. ---- */

@@ -7,7 +7,7 @@
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "packs/pack.h"
-#include "text/json_write.h"
+#include "formats/json_write.h"
 
 /* Of a pack, in units (plan/price.h), as measured. */
 #define PACK_WORK ((uint64_t)200000)

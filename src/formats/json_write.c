@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_write.c - JSON members into a buffer, with their commas. */
-#include "text/json_write.h"
+#include "formats/json_write.h"
 
 #include <inttypes.h>
 

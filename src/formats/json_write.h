@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* json_write.h - JSON members into a buffer, with their commas. */
-#ifndef PE_TEXT_JSON_WRITE_H
-#define PE_TEXT_JSON_WRITE_H
+#ifndef PE_FORMATS_JSON_WRITE_H
+#define PE_FORMATS_JSON_WRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>
