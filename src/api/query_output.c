@@ -7,7 +7,7 @@
 
 #include "api/query.h"
 #include "api/value_reading.h"
-#include "formats/negotiate.h"
+#include "formats/format.h"
 #include "plan/resource.h"
 
 static const char *const encodings[] = {"float", "base64", NULL};

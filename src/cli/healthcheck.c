@@ -52,18 +52,7 @@ static bool resolve(const pe_socket_place *place, struct endpoint *out)
     return true;
 }
 
-/* To connect is to send, for the system's timeout. */
-static bool connect_in_time(int fd, const struct endpoint *to)
-{
-    const struct timeval most = {.tv_sec = TIMEOUT_MS / 1000};
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
-    const bool connected = connect(fd, &to->address.any, to->bytes) == 0;
-    if (errno == EINPROGRESS || errno == EAGAIN)
-        errno = ETIMEDOUT;
-    return connected;
-}
-
-/* GET /healthz. */
+/* GET /healthz. To connect is to send, for the system's timeout. */
 static pe_status query(int fd, const struct endpoint *to, const pe_socket_place *place,
                        pe_client *client, pe_problem *why)
 {
@@ -73,8 +62,11 @@ static pe_status query(int fd, const struct endpoint *to, const pe_socket_place 
     snprintf(host, sizeof host, "%s%s%s", v6 ? "[" : "", name, v6 ? "]" : "");
     const pe_client_request request = {.method = "GET", .target = "/healthz", .host = host};
     *client = (pe_client){.fd = fd, .deadline_ms = pe_clock() / PE_NANOSECONDS_PER_MS + TIMEOUT_MS};
-    if (fd < 0 || !connect_in_time(fd, to))
-        return pe_fail(why, PE_INTERNAL, "", "%s", strerror(errno));
+    const struct timeval most = {.tv_sec = TIMEOUT_MS / 1000};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+    if (fd < 0 || connect(fd, &to->address.any, to->bytes) != 0)
+        return pe_fail(why, PE_INTERNAL, "", "%s",
+                       strerror(errno == EINPROGRESS || errno == EAGAIN ? ETIMEDOUT : errno));
     return pe_client_ask(client, &request, why);
 }
 

@@ -61,17 +61,6 @@ static pe_status take_member(pe_config *config, const char *key, const json_t *m
     return pe_setting_set(&to, value, why);
 }
 
-static pe_status take_object(pe_config *config, json_t *object, pe_problem *why)
-{
-    const char *key;
-    json_t *member;
-    pe_problem mistake;
-    pe_status status = PE_OK;
-    json_object_foreach(object, key, member) status =
-        pe_problem_gather(status, take_member(config, key, member, &mistake), &mistake, why);
-    return status;
-}
-
 static pe_status load_object(const char *path, json_t **out, pe_problem *why)
 {
     const pe_named_file file = {"config", path, FILE_BYTES};
@@ -100,14 +89,21 @@ static pe_status take_file(pe_config *config, const char *path, bool required, b
                            pe_problem *why)
 {
     struct stat file;
-    json_t *object;
+    const char *key;
+    json_t *object, *member;
+    pe_problem mistake;
     *found = required || stat(path, &file) == 0 || (errno != ENOENT && errno != ENOTDIR);
     if (!*found)
         return PE_OK;
     PE_TRY(load_object(path, &object, why));
     config->file = strdup(path);
-    pe_status status =
-        config->file == NULL ? pe_fail_memory(why) : take_object(config, object, why);
+    pe_status status = config->file == NULL ? pe_fail_memory(why) : PE_OK;
+    json_object_foreach(object, key, member)
+    {
+        if (config->file != NULL)
+            status = pe_problem_gather(status, take_member(config, key, member, &mistake), &mistake,
+                                       why);
+    }
     json_decref(object);
     return status;
 }
@@ -150,20 +146,6 @@ static pe_status read_file(pe_config *config, const char *asked, pe_problem *why
 
 /* ---- the environment ---- */
 
-/* The row whose variable has this name, without the prefix: that of the row in capitals. */
-static const pe_setting_row *row_of_variable(pe_slice name)
-{
-    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
-        size_t k = 0;
-        while (k < name.bytes && row->name[k] != '\0' &&
-               name.text[k] == (char)toupper((unsigned char)row->name[k]))
-            k++;
-        if (k == name.bytes && row->name[k] == '\0')
-            return row;
-    }
-    return NULL;
-}
-
 /* Kubernetes tells a pod of every service in its namespace: of one called posenc in POSENC_PORT,
  * POSENC_SERVICE_HOST, POSENC_SERVICE_PORT, POSENC_PORT_8080_TCP, POSENC_PORT_8080_TCP_ADDR ..., of
  * posenc-admin in POSENC_ADMIN_PORT ... */
@@ -190,15 +172,19 @@ static void warn_ignored(const char *variable, size_t bytes, const char *reason)
 static pe_status read_variable(pe_config *config, const char *variable, pe_slice name,
                                pe_problem *why)
 {
-    const pe_setting_row *row = row_of_variable(name);
     if (pe_slice_is(name, "SETTINGS") || pe_slice_is(name, "CONFIG"))
         return PE_OK;
-    if (row == NULL) {
-        warn_ignored(variable, strcspn(variable, "="), "no setting has this name");
-        return PE_OK;
+    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
+        const pe_setting_target to = {config, row, PE_LEVEL_ENVIRONMENT};
+        size_t k = 0; /* the row's name in capitals */
+        while (k < name.bytes && row->name[k] != '\0' &&
+               name.text[k] == (char)toupper((unsigned char)row->name[k]))
+            k++;
+        if (k == name.bytes && row->name[k] == '\0')
+            return pe_setting_set_parsed(&to, name.text + name.bytes + 1, why);
     }
-    const pe_setting_target to = {config, row, PE_LEVEL_ENVIRONMENT};
-    return pe_setting_set_parsed(&to, name.text + name.bytes + 1, why);
+    warn_ignored(variable, strcspn(variable, "="), "no setting has this name");
+    return PE_OK;
 }
 
 static pe_status read_environment(pe_config *config, char **environment, pe_problem *why)

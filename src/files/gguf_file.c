@@ -98,18 +98,6 @@ static enum type take_type(head *h)
     return type < TYPES ? (enum type)type : U8;
 }
 
-/* A text that is short; else NULL. */
-static json_t *text_of(head *h)
-{
-    const pe_slice text = take_text(h);
-    if (h->cut || text.bytes > TEXT_MAX)
-        return NULL;
-    json_t *value = json_stringn(text.text, text.bytes);
-    if (value == NULL)
-        fail(h, "texts of a GGUF file must be UTF-8");
-    return value;
-}
-
 /* A short array of numbers or truths; else NULL, and its bytes are passed over. */
 static json_t *array_of(head *h)
 {
@@ -135,12 +123,21 @@ static json_t *array_of(head *h)
     return list;
 }
 
+/* Of texts those that are short; else NULL. */
 static json_t *value_of(head *h)
 {
     const enum type type = take_type(h);
     if (h->cut || h->status != PE_OK)
         return NULL;
-    return type == TEXT ? text_of(h) : type == ARRAY ? array_of(h) : scalar_of(h, type);
+    if (type != TEXT)
+        return type == ARRAY ? array_of(h) : scalar_of(h, type);
+    const pe_slice text = take_text(h);
+    if (h->cut || text.bytes > TEXT_MAX)
+        return NULL;
+    json_t *value = json_stringn(text.text, text.bytes);
+    if (value == NULL)
+        fail(h, "texts of a GGUF file must be UTF-8");
+    return value;
 }
 
 /* ---- members ---- */
@@ -163,21 +160,14 @@ static void keep(head *h, json_t *object, pe_slice key, json_t *value)
     }
 }
 
-/* The key of a member; h->cut where it is not whole. */
-static pe_slice take_key(head *h)
-{
-    const pe_slice key = take_text(h);
-    if (!h->cut && (key.bytes == 0 || memchr(key.text, '\0', key.bytes) != NULL ||
-                    !pe_utf8_valid(key.text, key.bytes)))
-        fail(h, "keys of a GGUF file must be UTF-8 without zero bytes");
-    return key;
-}
-
 static void read_members(head *h, json_t *object, uint64_t n)
 {
     pe_slice key = {"", 0};
     for (uint64_t i = 0; i < n && !h->cut && h->status == PE_OK; i++) {
-        const pe_slice next = take_key(h);
+        const pe_slice next = take_text(h);
+        if (!h->cut && (next.bytes == 0 || memchr(next.text, '\0', next.bytes) != NULL ||
+                        !pe_utf8_valid(next.text, next.bytes)))
+            fail(h, "keys of a GGUF file must be UTF-8 without zero bytes");
         if (h->cut || h->status != PE_OK)
             break;
         key = next;
@@ -194,13 +184,13 @@ bool pe_gguf_file_is(pe_slice file)
     return file.bytes >= 4 && memcmp(file.text, "GGUF", 4) == 0;
 }
 
-/* The bytes before the members; *n: how many of these there are. */
-static pe_status begin(pe_slice file, head *h, uint64_t *n, uint64_t *tensors)
+/* The bytes before the members, and these; *tensors: how many there are of those. */
+static pe_status begin(pe_slice file, head *h, json_t **members, uint64_t *tensors)
 {
     (void)take(h, 4);
     const uint64_t version = take_integer(h, 4);
     *tensors = take_integer(h, 8);
-    *n = take_integer(h, 8);
+    const uint64_t n = take_integer(h, 8);
     if (!pe_gguf_file_is(file) || h->cut)
         return pe_fail(h->why, PE_MALFORMED_REQUEST, "",
                        "a GGUF file begins with GGUF, its version and two counts: 24 bytes");
@@ -208,6 +198,10 @@ static pe_status begin(pe_slice file, head *h, uint64_t *n, uint64_t *tensors)
         return pe_fail(h->why, PE_MALFORMED_REQUEST, "",
                        "versions 2 and 3 of GGUF are read, little-endian, got %llu",
                        (unsigned long long)version);
+    *members = json_object();
+    if (*members == NULL)
+        return pe_fail_memory(h->why);
+    read_members(h, *members, n);
     return PE_OK;
 }
 
@@ -280,13 +274,10 @@ pe_status pe_gguf_file_read(pe_slice file, json_t **out, pe_problem *why)
 {
     head h = {(const unsigned char *)file.text, file.bytes, false, PE_OK, why};
     tensor tensors[FOUND_MAX];
-    uint64_t n, n_tensors;
+    json_t *object;
+    uint64_t n_tensors;
     size_t found = 0;
-    PE_TRY(begin(file, &h, &n, &n_tensors));
-    json_t *object = json_object();
-    if (object == NULL)
-        return pe_fail_memory(why);
-    read_members(&h, object, n);
+    PE_TRY(begin(file, &h, &object, &n_tensors));
     if (h.status == PE_OK && !h.cut)
         (void)take_tensors(&h, file, object, n_tensors, tensors, &found);
     h.cut = false;
@@ -316,13 +307,10 @@ pe_status pe_gguf_file_excerpt(pe_slice file, pe_buffer *out, pe_problem *why)
 {
     head h = {(const unsigned char *)file.text, file.bytes, false, PE_OK, why};
     tensor tensors[FOUND_MAX];
-    uint64_t n, n_tensors;
+    json_t *members;
+    uint64_t n_tensors;
     size_t found = 0;
-    PE_TRY(begin(file, &h, &n, &n_tensors));
-    json_t *members = json_object();
-    if (members == NULL)
-        return pe_fail_memory(why);
-    read_members(&h, members, n);
+    PE_TRY(begin(file, &h, &members, &n_tensors));
     const size_t metadata = file.bytes - h.left;
     if (!take_tensors(&h, file, members, n_tensors, tensors, &found))
         fail(&h, "the GGUF file is cut short: it ends before its last tensor begins");

@@ -56,18 +56,6 @@ static bool take_string(cursor *c, char *out, size_t size)
     return true;
 }
 
-static bool take_size(cursor *c, size_t *out)
-{
-    size_t size = 0;
-    skip_space(c);
-    const char *begin = c->at;
-    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
-        if (!pe_size_mul(size, 10, &size) || !pe_size_add(size, (size_t)(*c->at - '0'), &size))
-            return false;
-    *out = size;
-    return c->at > begin;
-}
-
 /* (), (3,) or (3, 4) */
 static bool take_shape(cursor *c, pe_shape *out)
 {
@@ -75,8 +63,15 @@ static bool take_shape(cursor *c, pe_shape *out)
     if (!take(c, '('))
         return false;
     while (!take(c, ')')) {
-        if (out->ndim == PE_MAX_DIMS || !take_size(c, &out->dim[out->ndim++]))
+        size_t size = 0;
+        skip_space(c);
+        const char *begin = c->at;
+        for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+            if (!pe_size_mul(size, 10, &size) || !pe_size_add(size, (size_t)(*c->at - '0'), &size))
+                return false;
+        if (out->ndim == PE_MAX_DIMS || c->at == begin)
             return false;
+        out->dim[out->ndim++] = size;
         if (!take(c, ','))
             return take(c, ')');
     }

@@ -29,15 +29,6 @@ bool pe_npz_file_is(pe_slice file)
     return file.bytes >= 4 && memcmp(file.text, "PK\x03\x04", 4) == 0;
 }
 
-/* A comment may follow the end. NULL: there is none. */
-static const char *find_end(pe_slice file)
-{
-    for (size_t back = END; back <= file.bytes && back <= END + COMMENT_MAX; back++)
-        if (memcmp(file.text + file.bytes - back, "PK\x05\x06", 4) == 0)
-            return file.text + file.bytes - back;
-    return NULL;
-}
-
 /* What is left of the file from an offset on; empty: nothing. */
 static pe_slice from(pe_slice file, size_t offset)
 {
@@ -161,10 +152,14 @@ static pe_status read_row(pe_slice file, pe_slice *rows, size_t max_elements, pe
 pe_status pe_npz_file_read(pe_slice file, size_t max_elements, pe_buffer *unpacked,
                            pe_stored_list *out, pe_problem *why)
 {
-    const char *end = find_end(file);
+    const char *end = NULL;
     const pe_slice none = {"", 0};
     size_t sum = 0;
     out->n = 0;
+    /* A comment may follow the end. */
+    for (size_t back = END; end == NULL && back <= file.bytes && back <= END + COMMENT_MAX; back++)
+        if (memcmp(file.text + file.bytes - back, "PK\x05\x06", 4) == 0)
+            end = file.text + file.bytes - back;
     if (end == NULL)
         return broken("it ends without a directory", none, why);
     const size_t n = pe_stored_little(end + 10, 2);

@@ -34,16 +34,6 @@ static bool read_shape(const json_t *array, pe_shape *out)
     return true;
 }
 
-/* PE_DTYPES for a type that is not read here. */
-static bool read_dtype(const json_t *value, pe_dtype *out)
-{
-    *out = PE_DTYPES;
-    for (pe_dtype dtype = 0; json_is_string(value) && dtype < PE_DTYPES; dtype++)
-        if (strcmp(json_string_value(value), pe_dtype_safetensors_name(dtype)) == 0)
-            *out = dtype;
-    return json_is_string(value);
-}
-
 /* The numbers of all tensors, and how many a tensor may have. */
 typedef struct numbers {
     const unsigned char *data;
@@ -62,9 +52,11 @@ static pe_status read_tensor(const char *name, const json_t *row, const numbers 
     pe_stored_set_name(out, name, strlen(name));
     if (!json_is_object(row) || !read_shape(json_object_get(row, "shape"), &out->shape))
         return broken("no shape of at most 8 sizes for tensor", name, why);
-    if (!read_dtype(json_object_get(row, "dtype"), &out->dtype))
-        return broken("no dtype for tensor", name, why);
     const char *type = json_string_value(json_object_get(row, "dtype"));
+    if (type == NULL)
+        return broken("no dtype for tensor", name, why);
+    while (out->dtype < PE_DTYPES && strcmp(type, pe_dtype_safetensors_name(out->dtype)) != 0)
+        out->dtype++; /* PE_DTYPES: one that is not read here */
     if (strcmp(type, "C64") == 0 && pe_stored_split_complex(out))
         out->dtype = PE_FLOAT32;
     out->wide = strcmp(type, "I64") == 0;
@@ -78,17 +70,6 @@ static pe_status read_tensor(const char *name, const json_t *row, const numbers 
     return out->dtype == PE_DTYPES ? PE_OK
                                    : pe_stored_check_size(out, "the safetensors header",
                                                           end - begin, from->max_elements, why);
-}
-
-/* Does tensor n share bytes with one before it? */
-static bool overlaps(const pe_stored *tensors, size_t n)
-{
-    const pe_stored *last = &tensors[n];
-    for (size_t t = 0; t < n; t++)
-        if (last->data < tensors[t].data + tensors[t].bytes &&
-            tensors[t].data < last->data + last->bytes)
-            return true;
-    return false;
 }
 
 static pe_status read_header(json_t *header, const numbers *from, pe_stored_list *out,
@@ -107,7 +88,11 @@ static pe_status read_header(json_t *header, const numbers *from, pe_stored_list
         if (out->n == out->room)
             return broken("it holds too many tensors", "", why);
         PE_TRY(read_tensor(name, row, from, &out->tensor[out->n], why));
-        if (overlaps(out->tensor, out->n) || !pe_size_add(sum, out->tensor[out->n].bytes, &sum))
+        const pe_stored *last = &out->tensor[out->n];
+        bool overlaps = !pe_size_add(sum, last->bytes, &sum);
+        for (const pe_stored *t = out->tensor; t < last; t++)
+            overlaps |= last->data < t->data + t->bytes && t->data < last->data + last->bytes;
+        if (overlaps)
             return broken("its tensors overlap", "", why);
         out->n++;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* negotiate.c - which format a request gets: format=, else Accept. */
-#include "formats/negotiate.h"
+#include "formats/format.h"
 
 #include <string.h>
 #include <strings.h>

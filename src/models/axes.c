@@ -54,25 +54,22 @@ static const char *const axes_keys[] = {"axes_dims",     "axes_dims_rope", "axes
                                         "axes_dim_rope", "rope_axes_dim",  "rope_axes_dims",
                                         "rope_dim_list", "rope_dim"};
 
-/* Are these channels of a head, for several axes? CogView4 has the sides of a grid there. */
-static bool divides_head(const pe_reader *reader, const json_t *list)
-{
-    static const char *const names[] = {"attention_head_dim", "head_dim"};
-    bool fits = json_array_size(list) > 1;
-    for (size_t n = 0; n < PE_LEN(names); n++) {
-        const json_t *head_dim = pe_reader_member(reader, names[n]);
-        fits &= !json_is_number(head_dim) || sum_of(list) <= json_number_value(head_dim);
-    }
-    return fits;
-}
-
+/* CogView4 has the sides of a grid there: channels of several axes fit into a head. */
 const char *pe_axes_key(const pe_reader *reader)
 {
+    static const char *const names[] = {"attention_head_dim", "head_dim"};
     if (reader->type != NULL)
         return pe_type_text(reader->type, "axes_key");
-    for (size_t k = 0; k < PE_LEN(axes_keys); k++)
-        if (divides_head(reader, pe_reader_member(reader, axes_keys[k])))
+    for (size_t k = 0; k < PE_LEN(axes_keys); k++) {
+        const json_t *list = pe_reader_member(reader, axes_keys[k]);
+        bool fits = json_array_size(list) > 1;
+        for (size_t n = 0; n < PE_LEN(names); n++) {
+            const json_t *head_dim = pe_reader_member(reader, names[n]);
+            fits &= !json_is_number(head_dim) || sum_of(list) <= json_number_value(head_dim);
+        }
+        if (fits)
             return axes_keys[k];
+    }
     return NULL;
 }
 
@@ -104,7 +101,8 @@ static void set_list(pe_rope_reading *r, const char *parameter, const char *key,
     json_t *all = json_is_number(list) ? pe_reader_reals(r->reader, wide, json_array_size(own))
                                        : json_incref((json_t *)(uintptr_t)list);
     (void)pe_reader_set(r->reader, &r->kind->values, parameter, where, all);
-    pe_reader_told(r->reader, where, given, own, parameter, NULL);
+    pe_reader_report(r->reader, where, list,
+                     given != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED, parameter, NULL);
     json_decref(all);
 }
 

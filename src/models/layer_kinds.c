@@ -146,8 +146,9 @@ static bool read_block_types(pe_reader *reader, layer_list *layers)
         const char *type = json_string_value(json_array_get(list, i % n));
         layers->type[i] = is_name(type) ? type : full;
     }
-    pe_reader_told(reader, is_given ? "block_types" : "layer_types", is_given ? list : NULL, list,
-                   NULL, "types of layers, in turn");
+    pe_reader_report(reader, is_given ? "block_types" : "layer_types", list,
+                     is_given ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED, NULL,
+                     "types of layers, in turn");
     return true;
 }
 
@@ -226,7 +227,9 @@ static void read_cross(pe_reader *reader, layer_list *layers)
     if (list != NULL && !json_is_array(list))
         pe_reader_fail_type(reader, key, "an array of layers, counted from 0", list);
     put_listed(layers, list != NULL ? list : own, cross);
-    pe_reader_told(reader, key, list, own, NULL, "these layers do not rotate");
+    pe_reader_report(reader, key, list != NULL ? list : own,
+                     list != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED, NULL,
+                     "these layers do not rotate");
 }
 
 /* ---- which of them do not rotate ---- */
@@ -324,25 +327,9 @@ static bool is_unrotated_here(const pe_reader *reader, const char *type)
 /* Bytes of a kind's name: a type and a base. */
 #define NAME_MAX_BYTES (TYPE_MAX + 32)
 
-/* Where only some layers of a type rotate, the others are the kind no_rope; where their bases
- * differ, those that have not the first one's are told by theirs. */
-static void name_kind(const layer_list *layers, size_t layer, char *out)
-{
-    const char *type = layers->type[layer];
-    /* The first layer that rotates and has the type of this one; layers->n: none. */
-    size_t i = 0;
-    while (i < layers->n && (layers->nope[i] || strcmp(layers->type[i], layers->type[layer]) != 0))
-        i++;
-    const size_t first = i;
-    if (layers->nope[layer] && first < layers->n)
-        snprintf(out, NAME_MAX_BYTES, "no_rope");
-    else if (first < layers->n && layers->theta[layer] != layers->theta[first])
-        snprintf(out, NAME_MAX_BYTES, "%s_%.17g", type, layers->theta[layer]);
-    else
-        snprintf(out, NAME_MAX_BYTES, "%s", type);
-}
-
-/* Add a kind for all layers of a name, in order of their first layers. */
+/* Add a kind for all layers of a name, in order of their first layers. Where only some layers of a type
+ * rotate, the others are the kind no_rope; where their bases differ, those that have not the first
+ * one's are told by theirs. */
 static void add_kinds(pe_reader *reader, const layer_list *layers)
 {
     char(*names)[NAME_MAX_BYTES] = calloc(layers->n, sizeof *names);
@@ -350,8 +337,18 @@ static void add_kinds(pe_reader *reader, const layer_list *layers)
         pe_reader_fail_memory(reader);
         return;
     }
-    for (size_t i = 0; i < layers->n; i++)
-        name_kind(layers, i, names[i]);
+    for (size_t i = 0; i < layers->n; i++) {
+        const char *type = layers->type[i];
+        size_t first = 0; /* that rotates and has this type; layers->n: none does */
+        while (first < layers->n && (layers->nope[first] || strcmp(layers->type[first], type) != 0))
+            first++;
+        if (layers->nope[i] && first < layers->n)
+            snprintf(names[i], NAME_MAX_BYTES, "no_rope");
+        else if (first < layers->n && layers->theta[i] != layers->theta[first])
+            snprintf(names[i], NAME_MAX_BYTES, "%s_%.17g", type, layers->theta[i]);
+        else
+            snprintf(names[i], NAME_MAX_BYTES, "%s", type);
+    }
     for (size_t i = 0; i < layers->n && reader->status == PE_OK; i++) {
         size_t first = 0, n = 0;
         while (strcmp(names[first], names[i]) != 0)

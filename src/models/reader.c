@@ -210,13 +210,6 @@ void pe_reader_ignored(pe_reader *reader, const char *where, const json_t *value
     pe_reader_report(reader, where, value, PE_MODEL_KEY_IGNORED, NULL, note);
 }
 
-void pe_reader_told(pe_reader *reader, const char *where, const json_t *given, const json_t *own,
-                    const char *parameter, const char *note)
-{
-    pe_reader_report(reader, where, given != NULL ? given : own,
-                     given != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED, parameter, note);
-}
-
 void pe_reader_unknown(pe_reader *reader, const char *where, const json_t *value, const char *near)
 {
     pe_reader_ignored(reader, where, value, "not known");

@@ -92,9 +92,6 @@ void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
                       pe_model_key_status status, const char *parameter, const char *note);
 void pe_reader_used(pe_reader *reader, const char *where, const json_t *value,
                     const char *parameter, const char *note);
-/** Report a key that was given as used, else the class's own as its default. */
-void pe_reader_told(pe_reader *reader, const char *where, const json_t *given, const json_t *own,
-                    const char *parameter, const char *note);
 void pe_reader_ignored(pe_reader *reader, const char *where, const json_t *value, const char *note);
 /** Report and warn of a key that is not known; near: the key it may mean, or NULL. */
 void pe_reader_unknown(pe_reader *reader, const char *where, const json_t *value, const char *near);

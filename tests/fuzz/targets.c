@@ -17,7 +17,7 @@
 #include "encodings/registry.h"
 #include "files/gguf_file.h"
 #include "files/stored.h"
-#include "formats/negotiate.h"
+#include "formats/format.h"
 #include "http/reply/header_fields.h"
 #include "http/request/wanted.h"
 #include "tables/tables.h"

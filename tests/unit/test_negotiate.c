@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/negotiate.h"
+#include "formats/format.h"
 #include "support/fake.h"
 
 static const struct choice {

@@ -25,18 +25,6 @@ static size_t ceiling(size_t a, size_t b)
     return (a + b - 1) / b;
 }
 
-/* The axes longer than 1, at least one; returns how many. */
-static size_t squeeze(const pe_shape *shape, size_t axis[PE_MAX_DIMS])
-{
-    size_t n = 0;
-    for (size_t d = 0; d < shape->ndim; d++)
-        if (shape->dim[d] != 1)
-            axis[n++] = d;
-    if (n == 0)
-        axis[n++] = shape->ndim > 0 ? shape->ndim - 1 : 0;
-    return n;
-}
-
 static size_t length_of(const pe_shape *shape, size_t axis)
 {
     return axis < shape->ndim ? shape->dim[axis] : 1;
@@ -107,7 +95,13 @@ void pe_layout_make(const pe_tensor *tensor, const pe_rendering *rendering, bool
     const size_t top = of_several ? TOP_OF_PART : TOP;
     size_t axis[PE_MAX_DIMS];
     pe_axis_words words;
-    const size_t n = squeeze(&tensor->shape, axis);
+    const pe_shape *shape = &tensor->shape;
+    size_t n = 0;
+    for (size_t d = 0; d < shape->ndim; d++) /* axes longer than 1, at least one */
+        if (shape->dim[d] != 1)
+            axis[n++] = d;
+    if (n == 0)
+        axis[n++] = shape->ndim > 0 ? shape->ndim - 1 : 0;
     const pe_figure_view view = rendering->figure.view;
     *out = (pe_layout){.curves = view == PE_VIEW_CURVES || (view != PE_VIEW_HEATMAP && n == 1)};
     pe_words_axis(rendering, tensor, 0, &words);

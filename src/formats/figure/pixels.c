@@ -23,16 +23,6 @@ static void draw_box(pe_canvas *canvas, const pe_box *box, unsigned char colour)
         memset(canvas->pixels + y * canvas->width + from, colour, to - from);
 }
 
-/* From a point to the segment from a to b. */
-static double distance(pe_point p, pe_point a, pe_point b)
-{
-    const double x = b.x - a.x, y = b.y - a.y, squared = x * x + y * y;
-    double t = squared == 0 ? 0 : ((p.x - a.x) * x + (p.y - a.y) * y) / squared;
-    t = t < 0 ? 0 : t > 1 ? 1 : t;
-    const double dx = a.x + t * x - p.x, dy = a.y + t * y - p.y;
-    return sqrt(dx * dx + dy * dy);
-}
-
 /* Where shapes of one ramp meet, the stronger one shows. */
 static void cover(pe_canvas *canvas, double x, double y, unsigned char colour, double share)
 {
@@ -51,28 +41,32 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
-static void draw_segment(pe_canvas *canvas, pe_point a, pe_point b, const pe_pen *pen)
-{
-    const double reach = pen->width / 2 + 0.5;
-    const size_t x_begin = pixel(least(a.x, b.x) - reach, canvas->width);
-    const size_t x_end = pixel(a.x + b.x - least(a.x, b.x) + reach + 1, canvas->width);
-    const size_t y_end = pixel(a.y + b.y - least(a.y, b.y) + reach + 1, canvas->height);
-    for (size_t y = pixel(least(a.y, b.y) - reach, canvas->height); y < y_end; y++) {
-        pe_yield_spend(x_end - x_begin);
-        for (size_t x = x_begin; x < x_end; x++) {
-            const pe_point centre = {(double)x + 0.5, (double)y + 0.5};
-            const double share = reach - distance(centre, a, b);
-            if (share > 0)
-                cover(canvas, (double)x, (double)y, pen->colour, share > 1 ? 1 : share);
-        }
-    }
-}
-
 static void draw_line(pe_canvas *canvas, const pe_point *points, size_t n, const pe_pen *pen,
                       bool apart)
 {
-    for (size_t i = 0; i + 1 < n; i += apart ? 2 : 1)
-        draw_segment(canvas, points[i], points[i + 1], pen);
+    const double reach = pen->width / 2 + 0.5;
+    for (size_t i = 0; i + 1 < n; i += apart ? 2 : 1) {
+        const pe_point a = points[i], b = points[i + 1];
+        const double along_x = b.x - a.x, along_y = b.y - a.y,
+                     squared = along_x * along_x + along_y * along_y;
+        const size_t x_begin = pixel(least(a.x, b.x) - reach, canvas->width);
+        const size_t x_end = pixel(a.x + b.x - least(a.x, b.x) + reach + 1, canvas->width);
+        const size_t y_end = pixel(a.y + b.y - least(a.y, b.y) + reach + 1, canvas->height);
+        for (size_t y = pixel(least(a.y, b.y) - reach, canvas->height); y < y_end; y++) {
+            pe_yield_spend(x_end - x_begin);
+            for (size_t x = x_begin; x < x_end; x++) {
+                /* The distance of the pixel's centre from the nearest point of the segment. */
+                const pe_point p = {(double)x + 0.5, (double)y + 0.5};
+                double t =
+                    squared == 0 ? 0 : ((p.x - a.x) * along_x + (p.y - a.y) * along_y) / squared;
+                t = t < 0 ? 0 : t > 1 ? 1 : t;
+                const double dx = a.x + t * along_x - p.x, dy = a.y + t * along_y - p.y;
+                const double share = reach - sqrt(dx * dx + dy * dy);
+                if (share > 0)
+                    cover(canvas, (double)x, (double)y, pen->colour, share > 1 ? 1 : share);
+            }
+        }
+    }
 }
 
 static void draw_image(pe_canvas *canvas, const pe_image *image)
@@ -152,13 +146,6 @@ static pe_point place(const hand *by, const short *xy)
                                 : (pe_point){by->at.x + x, by->at.y - y};
 }
 
-static void add_point(hand *by, size_t n, pe_point at)
-{
-    by->point[n] = at;
-    by->least = (pe_point){fmin(by->least.x, at.x), fmin(by->least.y, at.y)};
-    by->most = (pe_point){fmax(by->most.x, at.x), fmax(by->most.y, at.y)};
-}
-
 /* The crossings of the outlines with a horizontal line, from left to right; returns how many. */
 static size_t cross(const hand *by, double y, crossing out[CROSSINGS])
 {
@@ -225,8 +212,11 @@ static void draw_text(pe_canvas *canvas, const pe_caption *caption)
         by.most = (pe_point){-HUGE_VAL, -HUGE_VAL};
         size_t n = 0;
         for (const short *at = by.glyph->contour; *at != 0; at += 1 + 2 * (size_t)*at)
-            for (short i = 0; i < *at && n < POINTS; i++)
-                add_point(&by, n++, place(&by, at + 1 + 2 * i));
+            for (short i = 0; i < *at && n < POINTS; i++) {
+                const pe_point p = by.point[n++] = place(&by, at + 1 + 2 * i);
+                by.least = (pe_point){fmin(by.least.x, p.x), fmin(by.least.y, p.y)};
+                by.most = (pe_point){fmax(by.most.x, p.x), fmax(by.most.y, p.y)};
+            }
         const double top = floor(by.least.y);
         for (size_t row = 0; top + (double)row < by.most.y; row++) {
             pe_yield_spend(WIDEST);

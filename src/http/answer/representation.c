@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "encodings/registry.h"
-#include "formats/negotiate.h"
+#include "formats/format.h"
 #include "http/reply/coding.h"
 #include "http/answer/pace.h"
 #include "plan/price.h"

@@ -11,7 +11,7 @@
 #include "api/documents.h"
 #include "base/yield.h"
 #include "cache/cache.h"
-#include "formats/negotiate.h"
+#include "formats/format.h"
 #include "http/pages/pages.h"
 #include "http/reply/coding.h"
 #include "http/reply/reply.h"

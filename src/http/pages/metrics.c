@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "exact/wave.h"
-#include "formats/negotiate.h"
+#include "formats/format.h"
 #include "http/reply/coding.h"
 #include "http/answer/response_cache.h"
 #include "http/pages/document_pages.h"

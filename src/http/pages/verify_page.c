@@ -10,7 +10,7 @@
 #include "api/claims/verify_report.h"
 #include "base/budget.h"
 #include "files/gguf_file.h"
-#include "formats/negotiate.h"
+#include "formats/format.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"

@@ -12,7 +12,7 @@
 #include "api/query.h"
 #include "base/array.h"
 #include "cache/cache.h"
-#include "formats/negotiate.h"
+#include "formats/format.h"
 #include "http/request/admission.h"
 
 #define RETRY_AFTER_SECONDS "1"

@@ -40,26 +40,13 @@ static const json_t *find_text_config(const pe_reader *reader, const json_t *con
     return NULL;
 }
 
-/* Is the member a language model's, or around one, by its name and its words? Configurations of
- * sound and of images have words, too. */
-static bool wraps(const pe_reader *reader, const char *name, const json_t *value)
-{
-    static const char *const words[] = {"lm", "language", "text", "base"};
-    const char *inner;
-    bool named = false;
-    for (size_t w = 0; w < PE_LEN(words); w++)
-        named |= strstr(name, words[w]) != NULL;
-    return named && json_is_string(json_object_get(value, "model_type")) &&
-           (json_is_number(json_object_get(value, "vocab_size")) ||
-            find_text_config(reader, value, &inner) != NULL);
-}
-
 /* A model type that is not known, and has no layers of its own, may wrap one that is: its only
  * such member. */
 static void find_wrapper(pe_reader *reader)
 {
+    static const char *const words[] = {"lm", "language", "text", "base"};
     const json_t *config = reader->whole;
-    const char *type = json_string_value(json_object_get(config, "model_type")), *name,
+    const char *type = json_string_value(json_object_get(config, "model_type")), *name, *inner,
                *found = NULL;
     json_t *row, *value;
     size_t n = 0;
@@ -72,7 +59,14 @@ static void find_wrapper(pe_reader *reader)
         return;
     json_object_foreach((json_t *)(uintptr_t)config, name, value)
     {
-        if (!wraps(reader, name, value))
+        /* Is it a language model's, or around one, by its name and its words? Configurations of sound
+         * and of images have words, too. */
+        bool named = false;
+        for (size_t w = 0; w < PE_LEN(words); w++)
+            named |= strstr(name, words[w]) != NULL;
+        if (!named || !json_is_string(json_object_get(value, "model_type")) ||
+            (!json_is_number(json_object_get(value, "vocab_size")) &&
+             find_text_config(reader, value, &inner) == NULL))
             continue;
         found = name;
         n++;

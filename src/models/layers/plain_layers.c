@@ -126,7 +126,8 @@ static void take_choice(pe_reader *reader, pe_values *values, const char *name, 
     if (reader->status != PE_OK)
         return;
     if (key != NULL)
-        pe_reader_told(reader, key, given, value, name, NULL);
+        pe_reader_report(reader, key, value,
+                         given != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED, name, NULL);
     if (!named)
         value = json_array_get(item, json_is_true(value) ? 2 : 1);
     if (value != NULL)

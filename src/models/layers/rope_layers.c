@@ -326,8 +326,8 @@ static void read_other_sections(pe_rope_reading *r)
         json_t *halves = json_is_string(own) ? pe_reader_reals(r->reader, (double[]){half, half}, 2)
                                              : json_incref((json_t *)(uintptr_t)own);
         (void)pe_reader_set(r->reader, &r->kind->values, "mrope_section", place, halves);
-        pe_reader_told(r->reader, place, NULL, halves, "mrope_section",
-                       "the default of this model type");
+        pe_reader_report(r->reader, place, halves, PE_MODEL_KEY_DEFAULTED, "mrope_section",
+                         "the default of this model type");
         json_decref(halves);
     }
 }
@@ -339,11 +339,20 @@ static void read_other_sections(pe_rope_reading *r)
  * Source  apply_interleaved_mrope of huggingface/transformers 5.23.0,
  *         models/qwen3_vl/modeling_qwen3_vl.py.
  */
-static void fit_sections(pe_rope_reading *r)
+static void read_mrope_layout(pe_rope_reading *r)
 {
+    const char *layout = pe_type_text(r->reader->type, "mrope_layout");
     pe_value *list = pe_values_find(&r->kind->values, "mrope_section");
     const double pairs = floor(pe_rope_dims_rotating(&r->kind->values) / 2);
-    if (list->list_length != 3 || list->list[0] + list->list[1] + list->list[2] == pairs)
+    if (r->reader->type == NULL && list->present &&
+        !pe_values_present(&r->kind->values, "mrope_interleaved"))
+        pe_reader_warn(r->reader, "the layout of mrope_section is not known for this model type: "
+                                  "one section behind the other is assumed");
+    if (layout == NULL || !list->present)
+        return;
+    pe_reader_set_choice(&r->kind->values, "mrope_layout", layout);
+    if (strcmp(layout, "interleaved") != 0 || list->list_length != 3 ||
+        list->list[0] + list->list[1] + list->list[2] == pairs)
         return;
     double rest = pairs;
     for (size_t a = 1; a < 3; a++) {
@@ -355,20 +364,6 @@ static void fit_sections(pe_rope_reading *r)
                    "mrope_section does not sum to all %.0f pairs: by its class's code axes have "
                    "%.0f, %.0f and %.0f of them",
                    pairs, rest, list->list[1], list->list[2]);
-}
-
-static void read_mrope_layout(pe_rope_reading *r)
-{
-    const char *layout = pe_type_text(r->reader->type, "mrope_layout");
-    if (r->reader->type == NULL && pe_values_present(&r->kind->values, "mrope_section") &&
-        !pe_values_present(&r->kind->values, "mrope_interleaved"))
-        pe_reader_warn(r->reader, "the layout of mrope_section is not known for this model type: "
-                                  "one section behind the other is assumed");
-    if (layout == NULL || !pe_values_present(&r->kind->values, "mrope_section"))
-        return;
-    pe_reader_set_choice(&r->kind->values, "mrope_layout", layout);
-    if (strcmp(layout, "interleaved") == 0)
-        fit_sections(r);
 }
 
 void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
