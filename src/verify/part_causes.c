@@ -126,49 +126,39 @@ static bool find_order(pe_search *s, division *of)
 
 /* ---- telling ---- */
 
-static void add_name(const division *of, size_t part, pe_buffer *out)
+/* "heads 1, 3 of 8: ", "tensor sin: " */
+static void name_parts(const division *of, const size_t *part, pe_buffer *out)
 {
+    pe_buffer_str(out, of->others > 1 ? of->several : of->one);
+    for (size_t k = 0; k < of->others; k++) {
+        pe_buffer_str(out, k > 0 ? ", " : " ");
+        if (of->of_heads)
+            pe_buffer_format(out, "%zu", part[k]);
+        else
+            pe_buffer_str(out, of->whole->uploads[part[k]].name);
+    }
     if (of->of_heads)
-        pe_buffer_format(out, " %zu", part);
-    else
-        pe_buffer_format(out, " %s", of->whole->uploads[part].name);
+        pe_buffer_format(out, " of %zu", of->n);
+    pe_buffer_str(out, ": ");
 }
 
 static void tell_order(pe_search *s, const division *of)
 {
-    enum { MOST = 6 };
     static const pe_fault heads = {
         .name = PE_NAME(head_order),
         .remedy = "keep the order of heads: check how weights were split and axes reshaped, and "
                   "which keys are repeated for groups of queries"};
     static const pe_fault tensors = {.name = PE_NAME(tensors_exchanged)};
     pe_buffer rule = {0};
-    pe_buffer_format(&rule, "%s are permuted, their numbers are exchanged: ", of->several);
-    for (size_t k = 0; k < of->others && k < MOST; k++) {
-        pe_buffer_format(&rule, "%s%s", k > 0 ? ", " : "", of->one);
-        add_name(of, of->part[k], &rule);
-        pe_buffer_str(&rule, " holds those of");
-        add_name(of, of->from[k], &rule);
-    }
-    pe_buffer_str(&rule, of->others > MOST ? ", and so on" : "");
+    name_parts(of, of->part, &rule);
+    pe_buffer_str(&rule, "they hold the numbers of ");
+    name_parts(of, of->from, &rule);
+    pe_buffer_str(&rule, "they are permuted");
     const pe_told told = {
         .fault = of->of_heads ? &heads : &tensors, .rule = pe_buffer_text(&rule), .exact = true};
     pe_attempts_did(s, pe_findings_tell(s->report, &s->claim, &told, s->why,
                                         "all elements match when they are in order"));
     pe_buffer_free(&rule);
-}
-
-/* "heads 1, 3 of 8: ", "tensor sin: " */
-static void name_others(const division *of, pe_buffer *out)
-{
-    pe_buffer_str(out, of->others > 1 ? of->several : of->one);
-    for (size_t k = 0; k < of->others; k++) {
-        pe_buffer_str(out, k > 0 ? "," : "");
-        add_name(of, of->part[k], out);
-    }
-    if (of->of_heads)
-        pe_buffer_format(out, " of %zu", of->n);
-    pe_buffer_str(out, ": ");
 }
 
 /* What was measured is that of these heads. */
@@ -216,7 +206,7 @@ static void search_others(pe_search *s, const division *of)
 {
     pe_claim part;
     pe_buffer name = {0};
-    name_others(of, &name);
+    name_parts(of, of->part, &name);
     if (pe_attempts_did(s, make_claim(of, of->part, of->part, of->others, &part, s->why)))
         verify_others(s, of, &part, pe_buffer_text(&name));
     pe_verify_claim_free(&part);

@@ -469,6 +469,18 @@ pe_status pe_expect_probe(pe_expect *expect, pe_problem *why)
     return status;
 }
 
+pe_status pe_expect_exact(const pe_comparison *of, bool frequencies, pe_expect *out,
+                          pe_problem *why)
+{
+    pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, out, why);
+    if (status != PE_OK || !out->fits || !frequencies)
+        return status;
+    status = pe_expect_probe(out, why);
+    if (status != PE_OK)
+        pe_expect_free(out);
+    return status;
+}
+
 const double *pe_expect_got(pe_expect *expect, size_t row)
 {
     const pe_upload_view *view = expect->view;
@@ -482,9 +494,10 @@ pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out, pe_
 {
     const pe_upload_view *view = expect->view;
     *out = expect->row;
-    pe_guess_count(expect->guess, pe_upload_view_row_width(view, row));
+    const size_t width = pe_upload_view_row_width(view, row);
     if (view->layout == NULL)
-        return pe_expect_plain_row(expect, row, why);
+        return pe_expect_plain(expect, row * view->width, width, why);
+    pe_guess_count(expect->guess, width);
     const size_t token = pe_upload_view_token(view, row);
     if (token < expect->first_token || token >= expect->first_token + expect->n_tokens)
         PE_TRY(fill_block(expect, token, why));

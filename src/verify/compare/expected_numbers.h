@@ -55,6 +55,10 @@ void pe_expect_free(pe_expect *expect);
  * angle so small that its tangent is the angle. */
 pe_status pe_expect_probe(pe_expect *expect, pe_problem *why) PE_MUST_CHECK;
 
+/** Both with the guess's exact numbers; its frequencies only where they are needed. */
+pe_status pe_expect_exact(const pe_comparison *of, bool frequencies, pe_expect *out,
+                          pe_problem *why) PE_MUST_CHECK;
+
 /** Row `row` of the upload, as doubles; valid until the next call. */
 const double *pe_expect_got(pe_expect *expect, size_t row);
 
@@ -71,7 +75,7 @@ bool pe_expect_plain_fits(pe_expect *expect);
 /** How many numbers the plan fills at a time, at most. */
 size_t pe_expect_plain_room(const pe_expect *expect);
 
-/** Fill expect->row with PE_PLAIN_ROW elements, or those that are left. */
-pe_status pe_expect_plain_row(pe_expect *expect, size_t row, pe_problem *why) PE_MUST_CHECK;
+/** Fill expect->row with elements [first, first + n) of the upload, at most PE_PLAIN_ROW. */
+pe_status pe_expect_plain(pe_expect *expect, size_t first, size_t n, pe_problem *why) PE_MUST_CHECK;
 
 #endif

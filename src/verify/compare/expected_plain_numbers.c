@@ -105,20 +105,18 @@ static void take_law(const pe_expect *expect, size_t first, size_t n, const pe_e
     }
 }
 
-pe_status pe_expect_plain_row(pe_expect *expect, size_t row, pe_problem *why)
+pe_status pe_expect_plain(pe_expect *expect, size_t first, size_t n, pe_problem *why)
 {
-    const pe_upload_view *view = expect->view;
     const pe_expected_row *out = &expect->row;
-    const size_t first = row * view->width;
-    const size_t width = pe_upload_view_row_width(view, row);
     const pe_distortion *by = &expect->guess->distortion;
     /* Some laws say what elements are, whatever the claimed ones and their errors. */
     const bool alone = by->law != NULL && by->law_gain == 0;
     const bool scaled_base = strcmp(expect->guess->claim->resource->name, "rope/scaled-base") == 0;
     const char *frequencies = scaled_base ? "scaled_inv_freq" : "inv_freq";
     pe_status status = PE_OK;
-    for (size_t done = 0; done < width && status == PE_OK;) {
-        const run at = find_run(expect, first + done, width - done);
+    pe_guess_count(expect->guess, n);
+    for (size_t done = 0; done < n && status == PE_OK;) {
+        const run at = find_run(expect, first + done, n - done);
         const pe_allowance_run of = {.tensor = at.tensor,
                                      .first = at.first,
                                      .n = at.n,
@@ -137,6 +135,6 @@ pe_status pe_expect_plain_row(pe_expect *expect, size_t row, pe_problem *why)
         done += at.n;
     }
     if (status == PE_OK)
-        take_law(expect, first, width, out);
+        take_law(expect, first, n, out);
     return status;
 }

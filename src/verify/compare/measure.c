@@ -15,7 +15,9 @@
 
 /* ---- rows ---- */
 
-static pe_status compare_row(pe_expect *expect, size_t row, pe_measure_row *out, pe_problem *why)
+/* A row; n > 0: of plain numbers n elements from column `from` on. */
+static pe_status compare_row(pe_expect *expect, size_t row, size_t from, size_t n,
+                             pe_measure_row *out, pe_problem *why)
 {
     const pe_upload_view *view = expect->view;
     const pe_dtype dtype = view->claim->uploads[0].array.dtype;
@@ -23,14 +25,18 @@ static pe_status compare_row(pe_expect *expect, size_t row, pe_measure_row *out,
     const bool narrow = dtype == PE_FLOAT16 || dtype == PE_BFLOAT16 || stored != NULL;
     *out = (pe_measure_row){.view = view,
                             .row = row,
-                            .width = pe_upload_view_row_width(view, row),
+                            .width = n > 0 ? n : pe_upload_view_row_width(view, row),
                             .dtype = dtype,
                             .narrow = stored != NULL ? stored : pe_narrow_type_of_dtype(dtype),
                             .wider = pe_narrow_type_of_dtype(narrow ? PE_FLOAT32 : PE_FLOAT64),
                             .truncated = expect->guess->distortion.truncated,
                             .tolerance = view->claim->tolerance,
-                            .got = pe_expect_got(expect, row)};
+                            .got = pe_expect_got(expect, row) + from};
     pe_yield_spend(ROW_WORK + ELEMENT_WORK * out->width);
+    if (n > 0) {
+        out->want = expect->row;
+        return pe_expect_plain(expect, row * view->width + from, n, why);
+    }
     const pe_status status = pe_expect_row(expect, row, &out->want, why);
     if (status != PE_OK || view->unsent_n == 0)
         return status;
@@ -41,19 +47,6 @@ static pe_status compare_row(pe_expect *expect, size_t row, pe_measure_row *out,
            view->unsent_n * sizeof *out->got);
     out->got = expect->taken;
     return PE_OK;
-}
-
-/* The guess's exact numbers, with its frequencies if they are needed. */
-static pe_status expect_exact(const pe_comparison *of, bool frequencies, pe_expect *out,
-                              pe_problem *why)
-{
-    pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, out, why);
-    if (status != PE_OK || !out->fits || !frequencies)
-        return status;
-    status = pe_expect_probe(out, why);
-    if (status != PE_OK)
-        pe_expect_free(out);
-    return status;
 }
 
 /* ---- the rule ---- */
@@ -125,6 +118,29 @@ unsigned pe_measure_loosest(const pe_guess *guess)
 
 /* ---- all rows ---- */
 
+/* Plain numbers at the end, in the middle and at the beginning refute most guesses: at each place one of
+ * so many, and no more. */
+#define GLANCE_OF   16
+#define GLANCE_MOST 64
+
+static pe_status glance(const pe_comparison *of, pe_expect *expect, pe_measure_visit *each,
+                        void *state, bool *goes_on, pe_problem *why)
+{
+    pe_measure_row r;
+    pe_status status = PE_OK;
+    const size_t all = of->view->elements, width = of->view->width, part = all / GLANCE_OF;
+    const size_t most = part < GLANCE_MOST ? part : GLANCE_MOST;
+    const size_t places[] = {all - most, all / 2, 0};
+    for (size_t k = 0; k < PE_LEN(places) && most > 0 && *goes_on && status == PE_OK; k++) {
+        const size_t row = places[k] / width, from = places[k] % width;
+        const size_t left = pe_upload_view_row_width(of->view, row) - from;
+        status = compare_row(expect, row, from, left < most ? left : most, &r, why);
+        *goes_on = status != PE_OK || each(state, expect, &r);
+        *of->work += most;
+    }
+    return status;
+}
+
 pe_status pe_measure_walk(const pe_comparison *of, pe_expect *expect, bool last_first,
                           pe_measure_visit *each, void *state, pe_problem *why)
 {
@@ -134,10 +150,12 @@ pe_status pe_measure_walk(const pe_comparison *of, pe_expect *expect, bool last_
     const pe_upload_view *view = of->view;
     const size_t rows = pe_upload_view_token_rows(view);
     const size_t ahead = last_first ? (view->tokens - 1) % PE_EXPECT_BLOCK + 1 : 0;
+    if (last_first && view->layout == NULL)
+        status = glance(of, expect, each, state, &goes_on, why);
     for (size_t n = 0; n < view->tokens && goes_on && status == PE_OK; n++) {
         const size_t token = n < ahead ? view->tokens - ahead + n : n - ahead;
         for (size_t o = 0; o < rows && goes_on && status == PE_OK; o++) {
-            status = compare_row(expect, pe_upload_view_row(view, token, o), &r, why);
+            status = compare_row(expect, pe_upload_view_row(view, token, o), 0, 0, &r, why);
             goes_on = status != PE_OK || each(state, expect, &r);
         }
         *of->work += view->width * rows;
@@ -161,7 +179,7 @@ pe_status pe_measure_explain(const pe_comparison *of, unsigned *by, pe_problem *
     const bool frequencies = (allowed & PE_BY_FLOAT32) != 0 || of->guess->distortion.values_inexact;
     *by = 0;
     *of->work += pe_upload_view_plan_work(of->view);
-    const pe_status status = expect_exact(of, frequencies, &expect, why);
+    const pe_status status = pe_expect_exact(of, frequencies, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     *by = allowed;
@@ -192,10 +210,10 @@ pe_status pe_measure_misses(const pe_comparison *of, unsigned by, size_t most, b
     pe_expect expect;
     misses counted = {.by = by, .evenly = evenly, .most = most};
     *out = SIZE_MAX;
-    pe_status status = expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
+    pe_status status = pe_expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    status = pe_measure_walk(of, &expect, false, count_misses, &counted, why);
+    status = pe_measure_walk(of, &expect, evenly, count_misses, &counted, why);
     *out = counted.n;
     return status;
 }

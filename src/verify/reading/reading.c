@@ -333,12 +333,11 @@ pe_status pe_reading_make(const pe_comparison *of, const pe_reading_least *least
     if (of->view->layout == NULL || of->view->axes > 1)
         return PE_OK;
     *of->work += pe_upload_view_plan_work(of->view);
-    pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, &expect, why);
+    pe_status status = pe_expect_exact(of, true, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     const bool has_pairs = expect.geometry.cos_n > 0 && expect.geometry.sin_n > 0;
-    status = pe_expect_probe(&expect, why);
-    if (status == PE_OK && has_pairs)
+    if (has_pairs)
         status = read_with(of, &expect, least, out, why);
     *made = status == PE_OK && has_pairs;
     pe_expect_free(&expect);

@@ -144,35 +144,30 @@ void pe_amplitude_tell(const pe_search *s, pe_guess *guess)
     guess->fitted = true;
 }
 
-static const pe_attempt alone[] = {
-    {.try = pe_attempts_try},
-    {.try = pe_by_elements_try},
-    {0},
-};
+/* Of a number that has a name: a fault behind it may hardly show. */
+static void try_behind(pe_search *s, pe_guess *guess)
+{
+    if (!guess->fitted)
+        pe_attempts_singles(s, guess);
+    if (!guess->fitted && pe_attempts_go_on(s))
+        pe_by_laws_named(s, guess);
+}
 
-/* Of a number with a name: a fault behind it may hardly show. */
-static const pe_attempt named_alone[] = {
-    {.try = pe_attempts_try},
-    {.try = pe_by_elements_try},
-    {.try = pe_attempts_singles},
-    {.try = pe_by_laws_named},
-    {0},
-};
+static void try_alone(pe_search *s, pe_guess *guess)
+{
+    static const pe_attempt alone[] = {
+        {.try = pe_attempts_try}, {.try = pe_by_elements_try}, {.try = try_behind}, {0}};
+    pe_attempts_in_order(s, guess, alone);
+}
 
-static void try_row(pe_search *s, const pe_guess *from, const pe_sequence *is, double error,
-                    const pe_attempt *list)
+static void try_row(pe_search *s, const pe_guess *from, const pe_sequence *is, double error)
 {
     pe_guess guess;
     if (!pe_attempts_did(s, pe_guess_copy(from, &guess, s->why)))
         return;
     set_gain(&guess, is, error);
-    pe_attempts_in_order(s, &guess, list);
+    try_alone(s, &guess);
     pe_guess_free(&guess);
-}
-
-static void try_named(pe_search *s, pe_guess *guess)
-{
-    pe_attempts_in_order(s, guess, named_alone);
 }
 
 /* A number that has a name is known: elements of a narrow type tell it from others. Values give the
@@ -184,16 +179,12 @@ void pe_amplitude_alone(pe_search *s, pe_guess *guess)
     if (guess->n_faults >= PE_FAULTS_MAX)
         return;
     find_row(&is, near);
-    if (is.by != &measured) {
-        const pe_fault *fault = pe_faults_find(is.by->fault.name);
-        if (fault != NULL)
-            pe_attempts_with_fault(s, guess, fault, try_named);
-        else
-            try_row(s, guess, &is, error, named_alone);
-        if (!pe_attempts_found(s))
-            try_row(s, guess, &is, error, alone);
-    }
-    const bool known = is.by != &measured && near < KNOWN;
-    if (!known && !pe_attempts_found(s) && pe_sequence_read(&is, &measured))
-        try_row(s, guess, &is, near, alone);
+    const bool named = is.by != &measured;
+    const pe_fault *fault = named ? pe_faults_find(is.by->fault.name) : NULL;
+    if (fault != NULL)
+        pe_attempts_with_fault(s, guess, fault, try_alone);
+    if (named && !pe_attempts_found(s))
+        try_row(s, guess, &is, error);
+    if (!(named && near < KNOWN) && !pe_attempts_found(s) && pe_sequence_read(&is, &measured))
+        try_row(s, guess, &is, near);
 }

@@ -79,7 +79,7 @@ static unsigned explain_most(pe_search *s, pe_guess *guess)
     const size_t few = s->view->elements / MOSTLY;
     const pe_narrow_type *angles = guess->distortion.angles;
     const pe_comparison of = {s->view, guess, &s->work};
-    const unsigned by = pe_measure_allowed(guess) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
+    const unsigned by = pe_measure_loosest(guess);
     if (!pe_attempts_did(s, pe_measure_misses(&of, by, few, true, &misses, s->why)) || misses > few)
         return 0;
     guess->distortion.angles = NULL;
@@ -305,8 +305,6 @@ void pe_attempts_pairs(pe_search *s, pe_guess *guess)
     with_each_ignored(s, guess, pe_attempts_singles);
     if (!pe_attempts_found(s))
         pe_attempts_with_each_fault(s, guess, 0, try_second_faults);
-    if (!pe_attempts_found(s) && s->view->layout != NULL && s->view->axes == 1)
-        pe_attempts_with_each_fault(s, guess, 0, pe_attempts_fits);
 }
 
 /* ---- one attempt after the other ---- */

@@ -60,7 +60,7 @@ pe_try pe_attempts_fits;
 pe_try pe_attempts_singles;
 /** Where nothing is measured: each value of the resource. */
 pe_try pe_attempts_values;
-/** Two faults at once; of pairs of channels a fault and a fitted number, too. */
+/** Two faults at once. */
 pe_try pe_attempts_pairs;
 
 /** Do `next` with the claim, `whole` being what guesses are held against. Of a large upload of pairs

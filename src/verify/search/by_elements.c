@@ -188,47 +188,20 @@ static bool has_division(const pe_beside *b, division by)
 
 /* ---- telling ---- */
 
-/* Do the failing units between these two stand as far from each other as the first two? */
-static bool are_even(const units *at, size_t first, size_t next, size_t last)
-{
-    size_t u = next;
-    while (u < last && failing(at, u + 1) == u + next - first)
-        u += next - first;
-    return u == last;
-}
-
-/* Are units between these two looked at, and as they should be? */
-static bool are_mixed(const units *at, size_t first, size_t last)
-{
-    size_t u = first;
-    while (u <= last && (at->all[u] == 0 || fails(at, u)))
-        u++;
-    return u <= last;
-}
-
-/* "columns 64 to 127 of 128", "rows 1 to 5 in steps of 2 of 8", "tensor sin": those that the guess
+/* "columns 64 to 127 of 128", "rows 1 to 5 of 8 (3 of them)", "tensor sin": those that the guess
  * fails. */
 static void tell_units(const pe_beside *b, const units *at, pe_buffer *out)
 {
-    const size_t first = failing(at, 0), next = failing(at, first + 1);
-    size_t last = first, n = 1;
-    for (size_t u = next; u < at->n; u = failing(at, u + 1), n++)
+    size_t first = failing(at, 0), last = first, n = 0;
+    for (size_t u = first; u < at->n; u = failing(at, u + 1), n++)
         last = u;
-    if (at->by == TENSORS && n == 1) {
+    if (at->by == TENSORS && n == 1)
         pe_buffer_format(out, "tensor %s", b->view->claim->uploads[first].name);
-        return;
-    }
-    if (n == 1)
-        pe_buffer_format(out, "%s %zu", words[at->by].one, first);
+    else if (n == 1)
+        pe_buffer_format(out, "%s %zu of %zu", words[at->by].one, first, at->n);
     else
-        pe_buffer_format(out, "%s %zu %s %zu", words[at->by].several, first, n == 2 ? "and" : "to",
-                         last);
-    pe_buffer_format(out, " of %zu", at->n);
-    if (n > 2 && !are_mixed(at, first, last) && last - first + 1 > n)
-        pe_buffer_str(out, " (of those that were looked at)");
-    else if (n > 2 && last - first + 1 > n && are_even(at, first, next, last))
-        pe_buffer_format(out, " in steps of %zu", next - first);
-    else if (n > 2 && last - first + 1 > n)
+        pe_buffer_format(out, "%s %zu to %zu of %zu", words[at->by].several, first, last, at->n);
+    if (n < last - first + 1)
         pe_buffer_format(out, " (%zu of them)", n);
 }
 

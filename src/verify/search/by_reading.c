@@ -70,13 +70,6 @@ static bool stands_still(const pe_search *s)
     return s->measured->reading.still && s->measured->reading.claimed[0] != 0;
 }
 
-static void try_other_values(pe_search *s, pe_guess *guess)
-{
-    pe_attempts_singles(s, guess);
-    if (pe_attempts_go_on(s))
-        pe_attempts_fits(s, guess);
-}
-
 /* Rows that are all that of one position tell no frequency, but it may be the first one. */
 static void try_still(pe_search *s, pe_guess *guess)
 {
@@ -86,7 +79,9 @@ static void try_still(pe_search *s, pe_guess *guess)
     pe_guess_tell(guess, &constant, first, 0);
     pe_attempts_copy(s, guess, pe_attempts_try);
     if (pe_attempts_go_on(s))
-        try_other_values(s, guess);
+        pe_attempts_singles(s, guess);
+    if (pe_attempts_go_on(s))
+        pe_attempts_fits(s, guess);
 }
 
 static bool has_faults(const pe_search *s)
@@ -105,16 +100,6 @@ static bool has_frequencies(const pe_search *s)
 static bool is_placed(const pe_search *s)
 {
     return has_frequencies(s) && s->measured->guess.n_faults > s->measured->unplaced->n_faults;
-}
-
-/* Elements, and pairs of channels, of a table that is large enough for a measurement. In a smaller one
- * all pairs of faults are tried. */
-#define MEASURABLE 1024
-#define FEW_PAIRS  32
-
-static bool has_few_pairs(const pe_search *s)
-{
-    return s->whole->elements <= MEASURABLE && s->measured->reading.pairs < FEW_PAIRS;
 }
 
 static bool is_sent(const pe_search *s)
@@ -175,12 +160,6 @@ static void place_by_laws(pe_search *s, pe_guess *guess)
     pe_by_laws_each(s, guess, place_again);
 }
 
-/* A table of defaults has neither the scaling nor the base of the claim. */
-static void try_unscaled(pe_search *s, pe_guess *guess)
-{
-    pe_attempts_with_fault(s, guess, pe_faults_find(PE_NAME(scaling_dropped)), try_other_values);
-}
-
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_elements_try, .applies = is_of_vectors, .of_claim = true},
@@ -201,11 +180,9 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled, .of_claim = true},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = try_numbers, .applies = pe_attempts_turns},
-    {.try = try_unscaled, .applies = pe_attempts_is_scaled, .of_claim = true},
     {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
     {.try = pe_by_elements_try, .of_claim = true},
     {.try = pe_by_elements_try, .applies = has_faults},
-    {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
     {.try = pe_by_laws_alone},
     {.try = pe_mismatches_try, .of_claim = true},
     {.try = pe_mismatches_try, .applies = has_faults},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fit.c - a number of the claim that was another one, read off the upload. */
 #include "plan/common_params.h"
-#include "plan/plan.h"
 #include "plan/resource.h"
 #include "verify/search/attempts.h"
 
@@ -57,91 +56,36 @@ static double claimed(const fit *f)
 
 /* ---- what the number gives ---- */
 
-static pe_status sample_pairs(const fit *f, pe_guess *guess, double *out, bool *made,
-                              pe_problem *why)
-{
-    pe_expect expect;
-    const pe_comparison of = {f->search->view, guess, &f->search->work};
-    pe_status status = pe_expect_make(&of, PE_NUMERICS_EXACT, &expect, why);
-    if (status != PE_OK || !expect.fits)
-        return status;
-    status = pe_expect_probe(&expect, why);
-    for (size_t e = 0; e < f->n && status == PE_OK; e++)
-        out[e] = expect.frequency[f->place[e]];
-    *made = status == PE_OK;
-    pe_expect_free(&expect);
-    return status;
-}
-
-/* The last units of a tensor; *first: the element of the tensor where they begin. */
-static pe_status fill_tensor(const pe_plan *plan, size_t t, size_t most, double *out, size_t *first,
-                             size_t *n, pe_problem *why)
-{
-    const pe_tensor *tensor = &plan->tensors[t];
-    const size_t units = tensor->unit < most ? most / tensor->unit : 1;
-    const size_t some = units < tensor->units ? units : tensor->units;
-    const size_t bytes = pe_dtype_bytes(tensor->dtype), all = some * tensor->unit;
-    *n = all < most ? all : most;
-    *first = (tensor->units - some) * tensor->unit + (all - *n);
-    double *filled = malloc(all * sizeof *filled);
-    if (filled == NULL)
-        return pe_fail_memory(why);
-    const pe_region region = pe_plan_units(plan, t, tensor->units - some, some);
-    const pe_status status = pe_plan_make_region(plan, &region, filled, why);
-    for (size_t e = 0; e < *n && status == PE_OK; e++)
-        out[e] = pe_dtype_load(tensor->dtype, (const char *)filled + (all - *n + e) * bytes);
-    free(filled);
-    return status;
-}
-
-/* Does the plan have the tensors of the upload? */
-static bool fits_upload(const pe_upload_view *view, const pe_plan *plan)
-{
-    for (size_t u = 0; u < view->n_tensors; u++)
-        if (view->plan_tensor[u] >= plan->n_tensors ||
-            plan->tensors[view->plan_tensor[u]].elements !=
-                view->tensor_at[u + 1] - view->tensor_at[u])
-            return false;
-    return true;
-}
-
-static pe_status sample_numbers(fit *f, pe_guess *guess, double *out, bool *made, pe_problem *why)
-{
-    const pe_upload_view *view = f->search->view;
-    pe_plan plan = {0};
-    (void)pe_geometry_set_choice(&guess->values, "dtype", "float64");
-    pe_status status = pe_guess_plan(guess, &guess->values, &plan, why);
-    *made = status == PE_OK && fits_upload(view, &plan);
-    f->n = *made ? 0 : f->n;
-    for (size_t u = 0; u < view->n_tensors && status == PE_OK && *made; u++) {
-        size_t first, n = 0;
-        status = fill_tensor(&plan, view->plan_tensor[u], SAMPLE / view->n_tensors, out + f->n,
-                             &first, &n, why);
-        for (size_t e = 0; e < n; e++)
-            f->place[f->n++] = view->tensor_at[u] + first + e;
-    }
-    pe_plan_free(&plan);
-    return status;
-}
-
-/* False: there is no such table. */
-static bool make_sample(fit *f, double x, double *out)
+/* Of the sample from `first` on. False: there is no such table. */
+static bool make_sample(fit *f, double x, size_t first, size_t n, double *out)
 {
     pe_guess guess;
-    bool made = false;
+    pe_expect expect;
     pe_search *s = f->search;
+    const pe_comparison of = {s->view, &guess, &s->work};
     if (!pe_attempts_did(s, pe_guess_copy(f->from, &guess, s->why)))
         return false;
     pe_value *value = &guess.values.value[f->value];
     value->integer = is_whole(f) ? (int64_t)x : value->integer;
     value->real = x;
-    s->work += pe_upload_view_plan_work(s->view) + SAMPLE;
-    const pe_status status = has_pairs(f) ? sample_pairs(f, &guess, out, &made, s->why)
-                                          : sample_numbers(f, &guess, out, &made, s->why);
+    s->work += pe_upload_view_plan_work(s->view) + n;
+    pe_status status = pe_expect_exact(&of, has_pairs(f), &expect, s->why);
+    const bool fits = status == PE_OK && expect.fits;
+    for (size_t e = first, some = 1; fits && e < first + n && status == PE_OK; e += some) {
+        for (some = 1; !has_pairs(f) && e + some < first + n; some++)
+            if (f->place[e + some] != f->place[e] + some)
+                break;
+        if (has_pairs(f))
+            out[e] = expect.frequency[f->place[e]];
+        else if ((status = pe_expect_plain(&expect, f->place[e], some, s->why)) == PE_OK)
+            memcpy(out + e, expect.row.value, some * sizeof *out);
+    }
+    if (fits)
+        pe_expect_free(&expect);
     pe_guess_free(&guess);
     if (pe_status_is_ours(status))
         pe_attempts_did(s, status);
-    return made && status == PE_OK;
+    return fits && status == PE_OK;
 }
 
 /* ---- what the upload has ---- */
@@ -225,14 +169,20 @@ static bool read_frequencies(fit *f)
     return known;
 }
 
-static void read_numbers(fit *f)
+/* The last elements of each tensor. */
+static void take_numbers(fit *f)
 {
     const pe_upload_view *view = f->search->view;
     const double u = 2 * pe_upload_view_roundoff(view) + 0x1p-22;
     const bool indices = view->claim->uploads[0].array.dtype == PE_INT32;
-    for (size_t e = 0; e < f->n; e++) {
-        f->got[e] = view->got[f->place[e]];
-        f->slack[e] = indices ? 0.5 : u * fabs(f->got[e]) + 1e-12;
+    for (size_t t = 0; t < view->n_tensors; t++) {
+        const size_t end = view->tensor_at[t + 1], most = SAMPLE / view->n_tensors;
+        const size_t all = end - view->tensor_at[t];
+        for (size_t at = end - (all < most ? all : most); at < end; at++) {
+            f->place[f->n] = at;
+            f->got[f->n] = view->got[at];
+            f->slack[f->n++] = indices ? 0.5 : u * fabs(view->got[at]) + 1e-12;
+        }
     }
 }
 
@@ -330,7 +280,7 @@ static double solve(fit *f, const crossing *at, double off)
     for (size_t k = 0; k < STEPS; k++) {
         double middle = k % 4 == 3 || steps ? x[0] + (x[1] - x[0]) / 2 : between(x, y, height);
         middle = is_whole(f) ? floor(middle) : middle;
-        if (!(middle > x[0] && middle < x[1]) || !make_sample(f, middle, row))
+        if (!(middle > x[0] && middle < x[1]) || !make_sample(f, middle, at->at, 1, row))
             break;
         const size_t end = (row[at->at] > height) == at->grows;
         x[end] = middle;
@@ -406,7 +356,7 @@ static bool agree(fit *f, double x, double many, const double off[2])
     double row[SAMPLE];
     size_t near = 0;
     const double turn = PE_TURN / f->step;
-    if (!make_sample(f, x, row))
+    if (!make_sample(f, x, 0, f->n, row))
         return false;
     for (size_t e = 0; e < f->n; e++)
         near += fmin(fabs(remainder(row[e] - f->got[e], turn)),
@@ -463,12 +413,10 @@ static void find_number(fit *f, double (*grid)[SAMPLE])
     bool made[GRID];
     for (size_t k = 0; k < GRID; k++) { /* the ends, then between */
         const size_t at = k == 0 ? 0 : k == 1 ? GRID - 1 : k - 1;
-        made[at] = make_sample(f, grid_at(f, at), grid[at]);
+        made[at] = make_sample(f, grid_at(f, at), 0, f->n, grid[at]);
         if (k == 1 && made[0] && made[at] && memcmp(grid[0], grid[at], f->n * sizeof **grid) == 0)
             return;
     }
-    if (!has_pairs(f))
-        read_numbers(f);
     narrow_down(f, grid, made);
 }
 
@@ -537,8 +485,10 @@ void pe_fit_each(pe_search *s, const pe_guess *guess, pe_try *behind)
         pe_attempts_did(s, pe_fail_memory(s->why));
     else if (has_pairs(&with))
         try_pairs(s, &with, grid);
-    else
+    else {
+        take_numbers(&with);
         try_each(s, &with, grid, NULL);
+    }
     free(grid);
 }
 

@@ -102,17 +102,15 @@ static void note(pe_search *s, const pe_fault *fault, const pe_guess *other, dou
 static void compare(pe_search *s, const pe_fault *fault, pe_guess *other)
 {
     pe_expect a, b;
-    const unsigned by = pe_measure_allowed(&s->claim) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
+    const unsigned by = pe_measure_loosest(&s->claim);
     const bool by_length = pe_geometry_has_rope_type(&s->claim.values, "dynamic");
     const pe_comparison of_claim = {s->view, &s->claim, &s->work},
                         of_other = {s->view, other, &s->work};
-    if (!pe_attempts_did(s, pe_expect_make(&of_claim, PE_NUMERICS_EXACT, &a, s->why)) || !a.fits)
+    if (!pe_attempts_did(s, pe_expect_exact(&of_claim, true, &a, s->why)) || !a.fits)
         return;
-    if (pe_attempts_did(s, pe_expect_make(&of_other, PE_NUMERICS_EXACT, &b, s->why)) && b.fits) {
-        const bool probed = pe_attempts_did(s, pe_expect_probe(&a, s->why)) &&
-                            pe_attempts_did(s, pe_expect_probe(&b, s->why));
-        const double from = probed ? first_difference(&a, &b, by) : 0;
-        if (probed && (by_length || from > 0))
+    if (pe_attempts_did(s, pe_expect_exact(&of_other, true, &b, s->why)) && b.fits) {
+        const double from = first_difference(&a, &b, by);
+        if (by_length || from > 0)
             note(s, fault, other, from);
         pe_expect_free(&b);
     }
