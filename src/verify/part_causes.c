@@ -71,33 +71,27 @@ static pe_status make_claim(const division *of, const size_t *part, const size_t
 
 /* ---- which do not match ---- */
 
-/* Do all elements follow the claim of the view? */
-static pe_status explain(pe_upload_view *view, const pe_verify_context *context, unsigned *by,
-                         pe_problem *why)
-{
-    pe_guess guess;
-    size_t work = 0; /* is not counted as that of a search */
-    PE_TRY(pe_guess_make(view->claim, context, &guess, why));
-    pe_status status = PE_OK;
-    if (!view->width_differs && !view->permuted)
-        status = pe_measure_explain(&(pe_comparison){view, &guess, &work}, by, why);
-    pe_guess_free(&guess);
-    return status;
-}
-
 /* Does part k hold what belongs to part `from`? */
 static bool holds(pe_search *s, const division *of, size_t k, size_t from)
 {
     pe_claim part;
     pe_upload_view view;
+    pe_guess guess;
     unsigned by = 0;
+    size_t work = 0; /* is counted by who asks */
+    const pe_verify_context *context = s->claim.context;
     pe_status status = make_claim(of, &k, &from, 1, &part, s->why);
     if (status == PE_OK)
-        status = pe_upload_view_make(&part, s->claim.context, &view, s->why);
-    if (status == PE_OK) {
-        status = explain(&view, s->claim.context, &by, s->why);
-        pe_upload_view_free(&view);
+        status = pe_upload_view_make(&part, context, &view, s->why);
+    const bool made = status == PE_OK;
+    if (made && !view.width_differs && !view.permuted) {
+        status = pe_guess_make(&part, context, &guess, s->why);
+        if (status == PE_OK)
+            status = pe_measure_explain(&(pe_comparison){&view, &guess, &work}, &by, s->why);
+        pe_guess_free(&guess);
     }
+    if (made)
+        pe_upload_view_free(&view);
     pe_verify_claim_free(&part);
     return (status == PE_INVALID_PARAMETER || pe_attempts_did(s, status)) && by != 0;
 }

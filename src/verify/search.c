@@ -21,11 +21,6 @@ static bool has_other_width(const pe_search *s)
     return s->whole->width_differs;
 }
 
-static bool has_width(const pe_search *s)
-{
-    return !has_other_width(s);
-}
-
 static bool was_permuted(const pe_search *s)
 {
     return s->whole->permuted;
@@ -81,15 +76,10 @@ static bool has_conventions(const pe_search *s)
     return pe_values_find(&s->claim.values, "convention") != NULL;
 }
 
-static bool has_none(const pe_search *s)
-{
-    return !has_conventions(s);
-}
-
 /* So few, that no two mistakes at once are looked for. */
 static bool has_few_strays(const pe_search *s)
 {
-    return has_width(s) && !pe_mismatches_are_many(s);
+    return !has_other_width(s) && !pe_mismatches_are_many(s);
 }
 
 /* A value that makes the claim as wide, and what else is mistaken. */
@@ -109,9 +99,9 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_lone_waves_try, .applies = pe_lone_waves_are, .even_found = true},
     {.try = pe_explain_try, .applies = has_conventions, .even_found = true},
     {.try = pe_attempts_values, .applies = has_conventions, .even_found = true},
-    {.try = pe_attempts_values, .applies = has_none},
+    {.try = pe_attempts_values, .unless = has_conventions},
     {.try = explain_values, .applies = has_other_width},
-    {.try = pe_explain_try, .applies = has_none, .even_found = true},
+    {.try = pe_explain_try, .unless = has_conventions, .even_found = true},
     {.try = pe_mismatches_try, .applies = has_few_strays},
     {.try = pe_explain_numbers},
     {.try = pe_explain_two},
@@ -119,12 +109,12 @@ static const pe_attempt of_plain_numbers[] = {
     {.try = pe_explain_fitted},
     {.try = pe_parts_try},
     {.try = pe_attempts_pairs},
-    {.try = pe_mismatches_try, .applies = has_width, .even_spent = true},
+    {.try = pe_mismatches_try, .unless = has_other_width, .even_spent = true},
     {0},
 };
 
 static const pe_attempt of_no_numbers[] = {
-    {.try = pe_mismatches_try, .applies = has_width, .even_spent = true},
+    {.try = pe_mismatches_try, .unless = has_other_width, .even_spent = true},
     {0},
 };
 

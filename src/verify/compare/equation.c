@@ -55,20 +55,22 @@ static double finite_one(double x)
 }
 
 /* The whole number near it, or the reciprocal of one. */
-static double neat(double x)
+static double whole_near(double x, double off_whole, double off_part)
 {
     const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;
-    if (fabs(x - whole) < 2e-3 * fabs(x))
+    if (fabs(x - whole) <= off_whole)
         return whole;
-    return isfinite(part) && fabs(x - part) < 2e-3 * fabs(x) ? part : x;
+    return isfinite(part) && fabs(x - part) < off_part ? part : x;
+}
+
+static double neat(double x)
+{
+    return whole_near(x, 2e-3 * fabs(x), 2e-3 * fabs(x));
 }
 
 double pe_equation_tidy(double x)
 {
-    const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;
-    if (fabs(x - whole) <= 0.01 * fmax(fabs(x), 1))
-        return whole;
-    return isfinite(part) && fabs(x - part) < 0.01 * fabs(x) ? part : x;
+    return whole_near(x, 0.01 * fmax(fabs(x), 1), 0.01 * fabs(x));
 }
 
 static const struct function {

@@ -305,6 +305,8 @@ void pe_attempts_pairs(pe_search *s, pe_guess *guess)
     with_each_ignored(s, guess, pe_attempts_singles);
     if (!pe_attempts_found(s))
         pe_attempts_with_each_fault(s, guess, 0, try_second_faults);
+    if (!pe_attempts_found(s) && s->view->layout != NULL)
+        pe_attempts_with_each_fault(s, guess, 0, pe_attempts_fits);
 }
 
 /* ---- one attempt after the other ---- */
@@ -312,7 +314,8 @@ void pe_attempts_pairs(pe_search *s, pe_guess *guess)
 static bool is_due(const pe_search *s, const pe_attempt *row)
 {
     return s->failed == PE_OK && (row->even_found || !pe_attempts_found(s)) &&
-           (row->even_spent || !pe_attempts_spent(s)) && (row->applies == NULL || row->applies(s));
+           (row->even_spent || !pe_attempts_spent(s)) &&
+           (row->applies == NULL || row->applies(s)) && (row->unless == NULL || !row->unless(s));
 }
 
 void pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_attempt *rows)

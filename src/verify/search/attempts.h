@@ -60,7 +60,7 @@ pe_try pe_attempts_fits;
 pe_try pe_attempts_singles;
 /** Where nothing is measured: each value of the resource. */
 pe_try pe_attempts_values;
-/** Two faults at once. */
+/** Two faults at once; of pairs of channels a fault and a fitted number, too. */
 pe_try pe_attempts_pairs;
 
 /** Do `next` with the claim, `whole` being what guesses are held against. Of a large upload of pairs
@@ -86,6 +86,7 @@ void pe_attempts_each_value(pe_search *s, const pe_guess *from, pe_try *next);
 typedef struct pe_attempt {
     pe_try *try;
     bool (*applies)(const pe_search *s); /* NULL: always */
+    bool (*unless)(const pe_search *s);  /* NULL: never */
     bool of_claim;                       /* not with the guess that the others begin with */
     bool unplaced;                       /* of a measured one before its cause was taken */
     bool even_found, even_spent;

@@ -102,6 +102,16 @@ static bool is_placed(const pe_search *s)
     return has_frequencies(s) && s->measured->guess.n_faults > s->measured->unplaced->n_faults;
 }
 
+/* Elements, and pairs of channels, of a table that is large enough for a measurement. In a smaller one
+ * all pairs of faults are tried. */
+#define MEASURABLE 1024
+#define FEW_PAIRS  32
+
+static bool has_few_pairs(const pe_search *s)
+{
+    return s->whole->elements <= MEASURABLE && s->measured->reading.pairs < FEW_PAIRS;
+}
+
 static bool is_sent(const pe_search *s)
 {
     return s->whole->unsent_n == 0;
@@ -183,6 +193,7 @@ static const pe_attempt of_readings[] = {
     {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
     {.try = pe_by_elements_try, .of_claim = true},
     {.try = pe_by_elements_try, .applies = has_faults},
+    {.try = pe_attempts_pairs, .applies = has_few_pairs, .of_claim = true},
     {.try = pe_by_laws_alone},
     {.try = pe_mismatches_try, .of_claim = true},
     {.try = pe_mismatches_try, .applies = has_faults},
