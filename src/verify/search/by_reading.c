@@ -70,6 +70,13 @@ static bool stands_still(const pe_search *s)
     return s->measured->reading.still && s->measured->reading.claimed[0] != 0;
 }
 
+static void try_other_values(pe_search *s, pe_guess *guess)
+{
+    pe_attempts_singles(s, guess);
+    if (pe_attempts_go_on(s))
+        pe_attempts_fits(s, guess);
+}
+
 /* Rows that are all that of one position tell no frequency, but it may be the first one. */
 static void try_still(pe_search *s, pe_guess *guess)
 {
@@ -79,9 +86,7 @@ static void try_still(pe_search *s, pe_guess *guess)
     pe_guess_tell(guess, &constant, first, 0);
     pe_attempts_copy(s, guess, pe_attempts_try);
     if (pe_attempts_go_on(s))
-        pe_attempts_singles(s, guess);
-    if (pe_attempts_go_on(s))
-        pe_attempts_fits(s, guess);
+        try_other_values(s, guess);
 }
 
 static bool has_faults(const pe_search *s)
@@ -170,6 +175,12 @@ static void place_by_laws(pe_search *s, pe_guess *guess)
     pe_by_laws_each(s, guess, place_again);
 }
 
+/* A table of defaults has neither the scaling nor the base of the claim. */
+static void try_unscaled(pe_search *s, pe_guess *guess)
+{
+    pe_attempts_with_fault(s, guess, pe_faults_find(PE_NAME(scaling_dropped)), try_other_values);
+}
+
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
     {.try = pe_by_elements_try, .applies = is_of_vectors, .of_claim = true},
@@ -190,6 +201,7 @@ static const pe_attempt of_readings[] = {
     {.try = pe_attempts_values, .applies = pe_attempts_is_scaled, .of_claim = true},
     {.try = pe_by_laws_measured, .applies = has_frequencies},
     {.try = try_numbers, .applies = pe_attempts_turns},
+    {.try = try_unscaled, .applies = pe_attempts_is_scaled, .of_claim = true},
     {.try = place_by_laws, .applies = has_frequencies, .of_claim = true},
     {.try = pe_by_elements_try, .of_claim = true},
     {.try = pe_by_elements_try, .applies = has_faults},
