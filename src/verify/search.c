@@ -11,9 +11,9 @@
 
 /* ---- what is tried ---- */
 
-static bool is_whole(const pe_search *s)
+static bool is_unread(const pe_search *s)
 {
-    return !s->report->in_parts;
+    return !s->report->has_reading && !s->report->in_parts;
 }
 
 static bool has_other_width(const pe_search *s)
@@ -65,8 +65,9 @@ static const pe_attempt of_pairs[] = {
     {.try = pe_attempts_try, .applies = was_permuted},
     {.try = pe_attempts_singles},
     {.try = pe_parts_try, .applies = pe_mismatches_are_many},
-    {.try = pe_by_reading_try, .applies = is_whole, .even_found = true},
+    {.try = pe_by_reading_try, .applies = is_unread, .even_found = true},
     {.try = pe_axes_try},
+    {.try = pe_attempts_pairs, .applies = is_unread},
     {0},
 };
 

@@ -305,7 +305,7 @@ void pe_attempts_pairs(pe_search *s, pe_guess *guess)
     with_each_ignored(s, guess, pe_attempts_singles);
     if (!pe_attempts_found(s))
         pe_attempts_with_each_fault(s, guess, 0, try_second_faults);
-    if (!pe_attempts_found(s) && s->view->layout != NULL)
+    if (!pe_attempts_found(s) && s->view->layout != NULL && s->view->axes == 1)
         pe_attempts_with_each_fault(s, guess, 0, pe_attempts_fits);
 }
 
