@@ -164,7 +164,8 @@ pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why)
     size_t sum = 0;
     s = (sections){.n = list->list_length, .pairs = rope->pairs};
     for (size_t a = 0; a < s.n; a++) {
-        s.of[a] = (size_t)list->list[a];
+        /* a guess of verify may say less than none: no sum is right then */
+        s.of[a] = list->list[a] >= 0 ? (size_t)list->list[a] : s.pairs + 1;
         sum += s.of[a];
     }
     if (sum != s.pairs)
