@@ -43,8 +43,8 @@ struct pe_acceptor {
     size_t n;
     int wake;        /* an eventfd: a connection ended, or the server does */
     uint64_t handed; /* to the library; it has opened service->counters.connections of them */
-    bool exhausted, reported; /* the last accept found no descriptor or memory */
-    atomic_bool full;         /* so it waits for a connection to end */
+    atomic_bool exhausted; /* there was no descriptor or memory: it waits for a connection to end */
+    bool reported;         /* that, since one came through */
     atomic_bool ending;
     pthread_t thread;
 };
@@ -81,8 +81,7 @@ static bool may_accept_more(pe_acceptor *acceptor, pe_place place, int reason)
         if (!acceptor->reported)
             PE_LOG(PE_LOG_WARN, "accept_failed", PE_TEXT("detail", strerror(reason)));
         acceptor->reported = true;
-        acceptor->exhausted = true;
-        atomic_store(&acceptor->full, true);
+        atomic_store(&acceptor->exhausted, true);
         (void)drop_silent(acceptor, place);
     }
     return reason == ECONNABORTED || reason == EINTR;
@@ -191,13 +190,13 @@ static void *accept_all(void *context)
         struct pollfd ready[1 + PE_LISTENERS_MAX] = {{.fd = acceptor->wake, .events = POLLIN}};
         for (size_t i = 0; i < acceptor->n; i++)
             ready[1 + i] = (struct pollfd){.fd = acceptor->listener[i].socket.fd, .events = POLLIN};
-        const int patience = acceptor->exhausted ? RETRY_MS : coming(acceptor) > 0 ? HANDED_MS : -1;
-        const int n = poll(ready, acceptor->exhausted ? 1 : 1 + acceptor->n, patience);
+        const bool waits = atomic_load(&acceptor->exhausted);
+        const int patience = waits ? RETRY_MS : coming(acceptor) > 0 ? HANDED_MS : -1;
+        const int n = poll(ready, waits ? 1 : 1 + acceptor->n, patience);
         const uint64_t open = opened(acceptor);
         if ((n == 0 && patience == HANDED_MS) || acceptor->handed < open)
             acceptor->handed = open;
-        acceptor->exhausted = false;
-        atomic_store(&acceptor->full, false);
+        atomic_store(&acceptor->exhausted, false);
         eventfd_t count;
         if (ready[0].revents != 0)
             (void)eventfd_read(acceptor->wake, &count);
@@ -243,7 +242,7 @@ pe_status pe_acceptor_start(pe_service *service, const pe_listener *listener, si
 
 void pe_acceptor_wake(pe_acceptor *acceptor)
 {
-    if (atomic_load(&acceptor->full))
+    if (atomic_load(&acceptor->exhausted))
         (void)eventfd_write(acceptor->wake, 1);
 }
 

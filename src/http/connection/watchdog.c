@@ -53,7 +53,7 @@ struct pe_watchdog {
     pe_watch *first; /* the youngest */
     size_t count[PE_PLACES], dropped[PE_PLACES];
     nominees silent[PE_PLACES];
-    uint64_t serial; /* of the youngest */
+    pe_watch *reaping; /* the next one that is looked at; NULL: none is */
     atomic_bool draining;
     bool ending;
     pe_deadlines deadlines;
@@ -147,15 +147,13 @@ static void judge(const pe_watchdog *watchdog, pe_watch *watch)
  * Whoever has left twice in a row, with no answer on its way, is gone: the client has ended its
  * side, and all that it sent has been read.
  *
- * Looks at some connections that are older than `serial`. Returns the serial of the last one, 0 when
- * that was the oldest. Called with the lock held. */
-static uint64_t reap_some(pe_watchdog *watchdog, uint64_t serial)
+ * Looks at some connections. Called with the lock held. */
+static void reap_some(pe_watchdog *watchdog)
 {
     char next;
-    pe_watch *watch = watchdog->first;
-    while (watch != NULL && watch->serial >= serial)
-        watch = watch->next;
-    for (int n = 0; watch != NULL; watch = watch->next) {
+    pe_watch *watch;
+    for (int n = 0; n < REAP_AT_ONCE && (watch = watchdog->reaping) != NULL; n++) {
+        watchdog->reaping = watch->next;
         const pe_phase phase = phase_of(watch);
         const bool left =
             phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING &&
@@ -164,10 +162,7 @@ static uint64_t reap_some(pe_watchdog *watchdog, uint64_t serial)
             shut(watch);
         watch->left = left;
         judge(watchdog, watch);
-        if (++n == REAP_AT_ONCE)
-            return watch->serial;
     }
-    return 0;
 }
 
 /* ---- the thread ---- */
@@ -190,10 +185,10 @@ static void *watch_all(void *context)
         for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
             note_late(watchdog, watch, now);
         if (now - watchdog->reaped_at >= REAP_EVERY) {
-            /* Called with the lock held, and returning with it. */
             const struct timespec pause = {.tv_nsec = REAP_PAUSE};
-            for (uint64_t at = UINT64_MAX;
-                 (at = reap_some(watchdog, at)) > 0 && !watchdog->ending;) {
+            watchdog->reaping = watchdog->first;
+            for (reap_some(watchdog); watchdog->reaping != NULL && !watchdog->ending;
+                 reap_some(watchdog)) {
                 pthread_mutex_unlock(&watchdog->lock);
                 nanosleep(&pause, NULL); /* or those who wait for the lock would not get it */
                 pthread_mutex_lock(&watchdog->lock);
@@ -259,7 +254,6 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
     (void)pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
     pthread_mutex_lock(&watchdog->lock);
     watch->previous = NULL;
-    watch->serial = ++watchdog->serial;
     watch->next = watchdog->first;
     if (watch->next != NULL)
         watch->next->previous = watch;
@@ -277,6 +271,8 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
         watchdog->first = watch->next;
     if (watch->next != NULL)
         watch->next->previous = watch->previous;
+    if (watchdog->reaping == watch)
+        watchdog->reaping = watch->next;
     nominees *silent = &watchdog->silent[watch->place];
     for (size_t i = 0; i < silent->n; i++)
         if (silent->of[i].watch == watch)

@@ -50,7 +50,6 @@ typedef struct pe_watchdog pe_watchdog;
 /** One connection's row. */
 typedef struct pe_watch {
     struct pe_watch *previous, *next; /* the registry's */
-    uint64_t serial;                  /* the registry's */
     int socket;
     atomic_uint_fast64_t state; /* phase and its deadline, which change together */
     uint_fast64_t judged;       /* the watchdog's: the state that `progress` is of */
