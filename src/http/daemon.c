@@ -516,7 +516,6 @@ static enum MHD_Result begin(connection *carrier, const char *method, const char
     const size_t taken = (header != NULL ? header->header_size : 0) + (size_t)fields * FIELD_BYTES +
                          PE_REPLY_HEADER_BYTES;
     const char *id = request->header[PE_HEADER_X_REQUEST_ID];
-    request->id_sent = id != NULL;
     if (id != NULL && pe_request_id_valid(id))
         request->id = id;
     request->location_room = taken < memory ? memory - taken : 0;

@@ -167,8 +167,8 @@ static pe_outcome choose_range(pe_request *request, pe_problem *why)
 /* May one response, which all share, be the reply: is there nothing in it of this request alone? */
 static bool may_share(const pe_request *request, const pe_stored_response *stored)
 {
-    return !request->id_sent && !request->guarded && request->method != PE_METHOD_POST &&
-           !is_part(request) && !request->wants_digest &&
+    return request->header[PE_HEADER_X_REQUEST_ID] == NULL && !request->guarded &&
+           request->method != PE_METHOD_POST && !is_part(request) && !request->wants_digest &&
            request->header[PE_HEADER_IF_NONE_MATCH] == NULL &&
            !atomic_load(&request->service->draining) &&
            pe_reply_fits_location(request, &stored->metadata);

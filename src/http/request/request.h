@@ -146,7 +146,6 @@ typedef struct pe_request {
     bool json_body; /* parameters come from a JSON body: problems point into it */
 
     const char *id; /* X-Request-Id of the reply */
-    bool id_sent;   /* the client sent it */
     char id_made[PE_REQUEST_ID_BYTES];
 
     const struct pe_route *route;
