@@ -41,8 +41,8 @@ struct pe_acceptor {
     pe_service *service;
     pe_listener listener[PE_LISTENERS_MAX];
     size_t n;
-    int wake;        /* an eventfd: a connection ended, or the server does */
-    uint64_t handed; /* to the library; it has opened service->counters.connections of them */
+    int wake;              /* an eventfd: a connection ended, or the server does */
+    uint64_t handed;       /* to the library; it has opened service->counters.connections of them */
     atomic_bool exhausted; /* there was no descriptor or memory: it waits for a connection to end */
     bool reported;         /* that, since one came through */
     atomic_bool ending;
