@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "cli/arguments.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "encodings/registry.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* arguments.c - the arguments of a command that asks: words, its own flags, parameters, settings. */
-#include "cli/arguments.h"
+#include "cli/ask.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -115,32 +115,29 @@ void pe_arguments_add(pe_buffer *query, const char *name, const char *value)
 
 /* ---- all of them ---- */
 
-static pe_status unknown_flag(const char *argument, const char *name, unsigned flags,
-                              pe_problem *why)
-{
-    const char *names[PE_LEN(pe_flags)];
-    size_t n = 0;
-    for (const pe_flag_row *row = pe_flags; row->name != NULL; row++)
-        if ((flags & row->flag) != 0)
-            names[n++] = row->name;
-    const char *near = pe_nearest_name(name, names, n);
-    return pe_fail(why, PE_INVALID_PARAMETER, name, "unknown flag %.*s%s%s%s",
-                   (int)strcspn(argument, "="), argument, near != NULL ? ", did you mean --" : "",
-                   near != NULL ? near : "", near != NULL ? "?" : "");
-}
-
 static pe_status take_flag(pe_arguments *to, unsigned flags, const char *argument,
                            const struct flag *flag, pe_problem *why)
 {
+    const char *names[PE_LEN(pe_flags)];
+    size_t n = 0;
     const pe_flag_row *row = pe_flags;
-    while (row->name != NULL && ((flags & row->flag) == 0 || strcmp(flag->name, row->name) != 0))
-        row++;
-    if (row->name == NULL) {
-        if ((flags & PE_FLAG_PARAMETERS) == 0)
-            return unknown_flag(argument, flag->name, flags, why);
+    for (; row->name != NULL; row++) {
+        if ((flags & row->flag) == 0)
+            continue;
+        if (strcmp(flag->name, row->name) == 0)
+            break;
+        names[n++] = row->name;
+    }
+    if (row->name == NULL && (flags & PE_FLAG_PARAMETERS) != 0) {
         pe_arguments_add(&to->query, flag->name, flag->value);
         return PE_OK;
     }
+    const char *near = row->name == NULL ? pe_nearest_name(flag->name, names, n) : NULL;
+    if (row->name == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, flag->name, "unknown flag %.*s%s%s%s",
+                       (int)strcspn(argument, "="), argument,
+                       near != NULL ? ", did you mean --" : "", near != NULL ? near : "",
+                       near != NULL ? "?" : "");
     const char **value = (const char **)(void *)((char *)to + row->place);
     if (*value != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, flag->name,

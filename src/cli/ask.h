@@ -5,11 +5,92 @@
 
 #include <jansson.h>
 
-#include "cli/arguments.h"
+#include "base/buffer.h"
 #include "cli/cli.h"
-#include "cli/in_out.h"
+#include "cli/http_client.h"
 #include "http/server.h"
 #include "plan/values.h"
+
+/* ---- the arguments of a command: words, its own flags, parameters, settings (arguments.c) ---- */
+
+/** Flags of commands, each with a value: what a command takes of them is a sum. */
+typedef enum pe_own_flag {
+    PE_FLAG_OUTPUT = 1,
+    PE_FLAG_FORMAT = 2,
+    PE_FLAG_BODY = 4,
+    PE_FLAG_CONFIG = 8,
+    PE_FLAG_AGAINST = 16,
+    PE_FLAG_PARAMETERS = 32, /* and any other flag is a parameter */
+} pe_own_flag;
+
+#define PE_WORDS_MAX 16
+
+/** Zero-initialise, pe_arguments_read, pe_arguments_free. Borrows the arguments. */
+typedef struct pe_arguments {
+    const char *word[PE_WORDS_MAX];
+    size_t n_words;
+    pe_buffer query;                                       /* the parameters, percent-encoded */
+    const char *output, *format, *body, *config, *against; /* NULL: not given */
+    char **settings; /* the arguments that are flags of settings; the array is owned */
+    int n_settings;
+} pe_arguments;
+
+/** A flag: its value and meaning, for help, and where in pe_arguments the value goes; name NULL past
+ * the last. */
+typedef struct pe_flag_row {
+    pe_own_flag flag;
+    const char *name, *value, *help;
+    size_t place;
+} pe_flag_row;
+extern const pe_flag_row pe_flags[];
+
+/**
+ * Sort the arguments out: up to words_max words, -o FILE, --name value or --name=value, and any flag
+ * of a setting. A truth needs no value.
+ * Errors  INVALID_PARAMETER, with all mistakes; names of parameters are left to the server.
+ */
+pe_status pe_arguments_read(int n, char **arguments, unsigned flags, size_t words_max,
+                            pe_arguments *out, pe_problem *why) PE_MUST_CHECK;
+void pe_arguments_free(pe_arguments *arguments);
+
+/** Add name=value to a query, percent-encoded. */
+void pe_arguments_add(pe_buffer *query, const char *name, const char *value);
+
+/** Fail with "no WHAT is called NAME, did you mean NEAR?". NEAR, where it is NULL, is sought among
+ * n names, and where `what` says encoding, among encodings. `list` is what lists them. */
+pe_status pe_arguments_no_name(const char *what, const char *name, const char *near,
+                               const char *const *names, size_t n, const char *list,
+                               pe_problem *why);
+
+/* ---- files that commands read and write (in_out.c) ---- */
+
+/** A file as a whole, or its first bytes. Of a regular file only what is looked at is read. */
+typedef struct pe_input {
+    const char *path;
+    pe_slice content;
+    pe_buffer read; /* owned: of what is no regular file */
+    void *mapped;   /* of a regular one, or NULL */
+} pe_input;
+
+/** Errors  INVALID_PARAMETER: it cannot be read, or is empty; BODY_TOO_LARGE: what is no regular file
+ * has more than bytes_max. */
+pe_status pe_input_open(const char *path, size_t bytes_max, pe_input *out,
+                        pe_problem *why) PE_MUST_CHECK;
+void pe_input_close(pe_input *input);
+
+/** From now on a signal that ends the program leaves nothing beside, and no line of progress. */
+void pe_output_guard(void);
+
+/**
+ * Write what a client still reads, or where that is NULL, a text; path: NULL or "-" is standard
+ * output. Another file is written beside, and becomes the one that is meant at the end: what fails
+ * half-way, or is ended by a signal, leaves an older one alone.
+ * Errors  INVALID_PARAMETER: it cannot be written; those of pe_client_read.
+ */
+pe_status pe_output_write(const char *path, pe_client *client, pe_slice text,
+                          pe_problem *why) PE_MUST_CHECK;
+
+/* ---- asking (ask.c) ---- */
 
 /** Exit statuses beside those of cli.h: the answer is right, but of another thing; a file cannot be
  * read or written, or the machine fails. */

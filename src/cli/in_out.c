@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* in_out.c - files that commands read and write; "-" is standard input, or output. */
-#include "cli/in_out.h"
+#include "cli/ask.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* npy.c - application/x-npy: one tensor in NumPy's format 1.0. */
+/* npy.c - application/x-npy: one tensor in NumPy's format 1.0; application/octet-stream: its numbers
+ * alone. */
 #include "formats/segments.h"
 
 static const char *const descr[PE_DTYPES] = {
@@ -61,4 +62,26 @@ const pe_format pe_format_npy = {
     .known_length = true,
     .check = pe_npy_check,
     .describe = describe,
+};
+
+/* ---- the numbers alone ---- */
+
+/* Shared with safetensors, whose header stands before such numbers, too. */
+const pe_encoder pe_raw_encode = {.length = pe_segments_tensor_bytes};
+
+static void describe_raw(const pe_plan *plan PE_UNUSED, const pe_rendering *rendering PE_UNUSED,
+                         size_t tensor, pe_segments *out)
+{
+    pe_segments_numbers(out, tensor, &pe_raw_encode);
+}
+
+const pe_format pe_format_raw = {
+    .name = "raw",
+    .extension = ".bin",
+    .media_type = "application/octet-stream",
+    .help = "The numbers alone, little-endian, in C order; X-Tensor-Shape and X-Tensor-Dtype "
+            "describe them.",
+    .known_length = true,
+    .is_bare = true,
+    .describe = describe_raw,
 };

@@ -62,7 +62,7 @@ typedef struct pe_encoder {
     uint64_t (*text_of)(uint64_t raw);
 } pe_encoder;
 
-/** Of numbers as they are (raw.c), and of numbers that the reducer takes (format_registry.c). */
+/** Of numbers as they are (npy.c), and of numbers that the reducer takes (format_registry.c). */
 extern const pe_encoder pe_raw_encode, pe_reduced_encode;
 
 /**

@@ -7,7 +7,6 @@
 
 #include "base/nearest.h"
 #include "encodings/rope/rope.h"
-#include "models/input.h"
 
 /* No dictionary has more keys. */
 #define DICTIONARY_MAX 64

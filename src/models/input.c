@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* input.c - what other programs write of a model, in the keys of a config.json. */
-#include "models/input.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>

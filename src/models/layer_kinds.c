@@ -6,7 +6,6 @@
 
 #include "base/size.h"
 #include "encodings/registry.h"
-#include "models/input.h"
 #include "models/layers.h"
 #include "plan/resource.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* foreign.c - configurations of diffusers, timm, Meta's, Mistral's and OpenAI's own code, Megatron. */
-#include "models/input.h"
 
 #include <math.h>
 #include <stdio.h>

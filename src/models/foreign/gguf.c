@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gguf.c - the metadata of a GGUF file, as JSON or as files/gguf_file.h reads them. */
-#include "models/input.h"
+#include "models/reader.h"
 
 #include <math.h>
 #include <stdio.h>

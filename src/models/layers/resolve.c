@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "models/input.h"
 #include "models/layers.h"
 
 /* ---- which object, which model type ---- */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/yield.h"
-#include "models/input.h"
 #include "models/layers.h"
 
 /* Unknown keys that are reported. */
