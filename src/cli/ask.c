@@ -168,22 +168,6 @@ static pe_status ask(pe_asking *asking, const pe_client_request *request, pe_cli
     return status;
 }
 
-/* The same with the whole body. */
-static pe_status fetch(pe_asking *asking, const pe_client_request *request, pe_buffer *out)
-{
-    pe_client client;
-    size_t got = 1;
-    PE_TRY(ask(asking, request, &client));
-    while (got > 0) {
-        char *at = pe_buffer_reserve(out, BLOCK_BYTES);
-        if (at == NULL)
-            return pe_fail_memory(&asking->step);
-        PE_TRY(pe_client_read(&client, at, BLOCK_BYTES, &got, &asking->step));
-        out->bytes += got;
-    }
-    return PE_OK;
-}
-
 pe_input pe_ask_open(pe_asking *asking, const char *path)
 {
     pe_input input = {0};
@@ -215,9 +199,18 @@ static bool check_answer(pe_asking *asking, const pe_client_request *request, pe
 
 pe_buffer pe_ask_text(pe_asking *asking, const pe_client_request *request)
 {
+    pe_client client;
     pe_buffer text = {0};
-    if (!asking->failed)
-        check_answer(asking, request, fetch(asking, request, &text));
+    if (asking->failed)
+        return text;
+    pe_status status = ask(asking, request, &client);
+    for (size_t got = 1; status == PE_OK && got > 0; text.bytes += got) {
+        char *at = pe_buffer_reserve(&text, BLOCK_BYTES);
+        got = 0;
+        status = at == NULL ? pe_fail_memory(&asking->step)
+                            : pe_client_read(&client, at, BLOCK_BYTES, &got, &asking->step);
+    }
+    check_answer(asking, request, status);
     return text;
 }
 

@@ -131,30 +131,23 @@ static void put(const char *name, const json_t *value, int depth, pe_buffer *out
     pe_buffer_str(out, "\n");
 }
 
-static size_t width_of(const json_t *list, const char *member)
-{
-    size_t i, width = 0;
-    json_t *row;
-    json_array_foreach(list, i, row)
-    {
-        const size_t bytes = json_string_length(json_object_get(row, member));
-        width = bytes > width ? bytes : width;
-    }
-    return width;
-}
-
 /* A line for each object of a list, with these n members in columns. */
 static void put_table(const json_t *list, const char *const *members, size_t n, pe_buffer *out)
 {
-    size_t i;
+    size_t i, width[PE_COLUMNS_MAX] = {0};
     json_t *row;
+    for (size_t m = 0; m + 1 < n; m++) /* the last one is as wide as it is */
+        json_array_foreach(list, i, row)
+        {
+            const size_t bytes = json_string_length(json_object_get(row, members[m]));
+            width[m] = bytes > width[m] ? bytes : width[m];
+        }
     json_array_foreach(list, i, row)
     {
         for (size_t m = 0; m < n; m++) {
             const char *text = json_string_value(json_object_get(row, members[m]));
-            const bool last = m + 1 == n;
-            pe_buffer_format(out, "%-*s%s", last ? 0 : (int)width_of(list, members[m]),
-                             text != NULL ? text : "-", last ? "\n" : "  ");
+            pe_buffer_format(out, "%-*s%s", (int)width[m], text != NULL ? text : "-",
+                             m + 1 == n ? "\n" : "  ");
         }
     }
 }

@@ -216,26 +216,21 @@ json_t *pe_config_patch_make(const pe_compared_model *own, pe_patch_kind kind, j
 
 /* ---- text ---- */
 
-static void print_object(const json_t *object, pe_buffer *out)
-{
-    const char *name, *before = "";
-    json_t *value;
-    pe_buffer_str(out, "{");
-    json_object_foreach((json_t *)(uintptr_t)object, name, value)
-    {
-        pe_buffer_str(out, before);
-        pe_buffer_json_string(out, name);
-        pe_buffer_str(out, ": ");
-        pe_config_patch_print(value, out);
-        before = ", ";
-    }
-    pe_buffer_str(out, "}");
-}
-
 void pe_config_patch_print(const json_t *value, pe_buffer *out)
 {
+    const char *name, *before = "";
+    json_t *member;
     if (json_is_object(value)) {
-        print_object(value, out);
+        pe_buffer_str(out, "{");
+        json_object_foreach((json_t *)(uintptr_t)value, name, member)
+        {
+            pe_buffer_str(out, before);
+            pe_buffer_json_string(out, name);
+            pe_buffer_str(out, ": ");
+            pe_config_patch_print(member, out);
+            before = ", ";
+        }
+        pe_buffer_str(out, "}");
     } else if (json_is_array(value)) {
         for (size_t i = 0; i < json_array_size(value); i++) {
             pe_buffer_str(out, i == 0 ? "[" : ", ");

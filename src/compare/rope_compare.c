@@ -144,30 +144,21 @@ static double fact_of(const compare *state, size_t type, size_t fact)
     return found;
 }
 
-static void fill_spectrum(const compare *state, const pe_region *region, pe_dtype dtype,
-                          unsigned char *out)
-{
-    const pe_spectrum_kind kind = spectra[region->tensor].kind;
-    const size_t bytes = pe_dtype_bytes(dtype);
-    for (size_t e = region->first; e < region->first + region->units; e++, out += bytes) {
-        const pe_spectrum_values values = values_of(state, e / state->pairs, kind);
-        pe_dtype_store(dtype, pe_rope_spectrum_value(&values, dtype, e % state->pairs), out);
-    }
-}
-
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
                       pe_problem *why PE_UNUSED)
 {
     const compare *state = plan->state;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
+    const size_t t = region->tensor, end = region->first + region->units;
     unsigned char *to = out;
-    if (region->tensor < PE_LEN(spectra)) {
-        fill_spectrum(state, region, dtype, to);
-        return PE_OK;
+    for (size_t e = region->first; e < end; e++, to += pe_dtype_bytes(dtype)) {
+        if (t >= PE_LEN(spectra)) {
+            pe_dtype_store(dtype, fact_of(state, e, t - PE_LEN(spectra)), to);
+            continue;
+        }
+        const pe_spectrum_values values = values_of(state, e / state->pairs, spectra[t].kind);
+        pe_dtype_store(dtype, pe_rope_spectrum_value(&values, dtype, e % state->pairs), to);
     }
-    for (size_t u = 0; u < region->units; u++, to += pe_dtype_bytes(dtype))
-        pe_dtype_store(dtype, fact_of(state, region->first + u, region->tensor - PE_LEN(spectra)),
-                       to);
     return PE_OK;
 }
 

@@ -32,46 +32,33 @@ static void print_value(const pe_settings *settings, const pe_setting_row *row, 
     }
 }
 
-static void print_source(const pe_config *config, const pe_setting_row *row, pe_buffer *out)
+/* The value, where it comes from, and what explains it: its unit, and its bounds or choices. */
+static void print_row(const pe_config *config, const pe_setting_row *row, pe_buffer *out)
 {
     const pe_setting_level level = config->level[row - pe_setting_rows];
+    const char *word;
+    pe_buffer_format(out, "%s\n  \"%s\": {\"value\": ", row == pe_setting_rows ? "" : ",",
+                     row->name);
+    print_value(&config->settings, row, out);
+    pe_buffer_str(out, ", \"source\": ");
     if (level == PE_LEVEL_FILE) {
         pe_buffer_json_string(out, config->file);
-        return;
+    } else {
+        pe_buffer_str(out, level == PE_LEVEL_DEFAULT ? "\"default" : "\"");
+        if (level != PE_LEVEL_DEFAULT)
+            pe_setting_spell(row, level, out); /* letters, digits, dashes and underscores */
+        pe_buffer_str(out, "\"");
     }
-    pe_buffer_str(out, "\"");
-    if (level == PE_LEVEL_DEFAULT)
-        pe_buffer_str(out, "default");
-    else
-        pe_setting_spell(row, level, out); /* letters, digits, dashes and underscores */
-    pe_buffer_str(out, "\"");
-}
-
-/* What explains the value: its unit, and its bounds or choices. */
-static void print_bounds(const pe_setting_row *row, pe_buffer *out)
-{
-    const char *word;
     if (row->kind == PE_SETTING_CHOICE) {
         pe_buffer_str(out, ", \"choices\": [");
         for (size_t k = 0, n; (n = pe_setting_choice(row, k, &word)) > 0; k++)
             pe_buffer_format(out, "%s\"%.*s\"", k == 0 ? "" : ", ", (int)n, word);
         pe_buffer_str(out, "]");
-        return;
-    }
-    if (row->unit[0] != '\0')
+    } else if (row->unit[0] != '\0') {
         pe_buffer_format(out, ", \"unit\": \"%s\"", row->unit);
+    }
     if (row->kind == PE_SETTING_INT)
         pe_buffer_format(out, ", \"min\": %" PRId64 ", \"max\": %" PRId64, row->min, row->max);
-}
-
-static void print_row(const pe_config *config, const pe_setting_row *row, pe_buffer *out)
-{
-    pe_buffer_format(out, "%s\n  \"%s\": {\"value\": ", row == pe_setting_rows ? "" : ",",
-                     row->name);
-    print_value(&config->settings, row, out);
-    pe_buffer_str(out, ", \"source\": ");
-    print_source(config, row, out);
-    print_bounds(row, out);
     pe_buffer_str(out, ", \"help\": ");
     pe_buffer_json_string(out, row->help);
     pe_buffer_str(out, "}");

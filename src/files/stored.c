@@ -197,20 +197,6 @@ static bool all_finite(const pe_array *array)
     return (carried & (exponent << 1) & ~exponent) == 0;
 }
 
-/* Where number e of the rows stands when the first axis runs fastest. */
-static size_t fortran_index(const pe_stored *tensor, size_t e)
-{
-    const size_t parts = parts_of(tensor), part = e % parts;
-    const pe_shape shape = axes_of(tensor);
-    size_t index = 0, stride = tensor->elements / parts;
-    e /= parts;
-    for (size_t axis = shape.ndim; axis-- > 0; e /= shape.dim[axis]) {
-        stride /= shape.dim[axis];
-        index += e % shape.dim[axis] * stride;
-    }
-    return parts * index + part;
-}
-
 void pe_stored_set_name(pe_stored *tensor, const char *name, size_t bytes)
 {
     memcpy(tensor->name, name, bytes);
@@ -220,7 +206,17 @@ void pe_stored_set_name(pe_stored *tensor, const char *name, size_t bytes)
 
 double pe_stored_number(const pe_stored *tensor, size_t e)
 {
-    const size_t index = tensor->fortran ? fortran_index(tensor, e) : e;
+    const pe_shape shape = axes_of(tensor);
+    const size_t parts = parts_of(tensor), part = e % parts;
+    size_t index = e, stride = tensor->elements / parts;
+    if (tensor->fortran) {
+        e /= parts;
+        index = part;
+        for (size_t axis = shape.ndim; axis-- > 0; e /= shape.dim[axis]) {
+            stride /= shape.dim[axis];
+            index += parts * (e % shape.dim[axis] * stride);
+        }
+    }
     const uint64_t bits = bits_at(tensor, tensor->data + index * pe_stored_size(tensor));
     return tensor->wide ? (double)(int64_t)bits : pe_dtype_load(tensor->dtype, (const char *)&bits);
 }
@@ -252,18 +248,6 @@ bool pe_stored_borrow(const pe_stored *from, pe_dtype dtype, pe_array *out)
     return from->dtype == dtype && !from->fortran && !from->swapped && !from->wide;
 }
 
-static pe_status check_range(const pe_stored *from, pe_problem *why)
-{
-    for (size_t e = 0; e < from->elements && from->wide; e++) {
-        const double number = pe_stored_number(from, e);
-        if (number < INT32_MIN || number > INT32_MAX)
-            return pe_fail(why, PE_INVALID_PARAMETER, "",
-                           "integers must be those of int32; element %zu%s%.40s is %.0f", e,
-                           from->name[0] != '\0' ? " of " : "", from->name, number);
-    }
-    return PE_OK;
-}
-
 pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out, pe_problem *why)
 {
     const bool aligned = (uintptr_t)from->data % pe_dtype_bytes(dtype) == 0;
@@ -272,15 +256,18 @@ pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out, 
     if (from->there > 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
                        "numbers that are still to come cannot be converted");
-    pe_status status = check_range(from, why);
-    if (status == PE_OK)
-        status = pe_array_make(dtype, &from->shape, out, why);
-    if (status == PE_OK) {
-        /* Copy row-major, each number rounded once to the array's dtype. */
-        if (from->fortran && from->elements > 0)
-            convert_fortran(from, out);
-        else
-            convert_run(from, from->data, from->elements, out->dtype, out->data);
+    for (size_t e = 0; e < from->elements && from->wide; e++) {
+        const double number = pe_stored_number(from, e);
+        if (number < INT32_MIN || number > INT32_MAX)
+            return pe_fail(why, PE_INVALID_PARAMETER, "",
+                           "integers must be those of int32; element %zu%s%.40s is %.0f", e,
+                           from->name[0] != '\0' ? " of " : "", from->name, number);
     }
-    return status;
+    PE_TRY(pe_array_make(dtype, &from->shape, out, why));
+    /* Copy row-major, each number rounded once to the array's dtype. */
+    if (from->fortran && from->elements > 0)
+        convert_fortran(from, out);
+    else
+        convert_run(from, from->data, from->elements, out->dtype, out->data);
+    return PE_OK;
 }

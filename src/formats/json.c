@@ -157,53 +157,41 @@ void pe_engine_setting_sources_json(const pe_plan *plan, pe_buffer *out)
 
 /* ---- the whole ---- */
 
-static void put_scalar(const pe_scalar *scalar, pe_buffer *out)
-{
-    char text[PE_NUMBER_TEXT_MAX];
-    if (scalar->text != NULL && !scalar->null) {
-        pe_json_write_text(out, scalar->name, scalar->text);
-        return;
-    }
-    pe_json_write_name(out, scalar->name);
-    if (scalar->null)
-        pe_buffer_str(out, "null");
-    else
-        pe_buffer_add(out, text, pe_number_print(PE_FLOAT64, scalar->value, text));
-}
-
-/* The members of a tensor's object: "dtype", "shape", "data", and byte_order of base64. */
-static void put_tensor(const pe_plan *plan, size_t index, bool base64, pe_segments *out)
-{
-    const pe_tensor *tensor = &plan->tensors[index];
-    pe_json_write_text(&out->text, "dtype", pe_dtype_name(tensor->dtype));
-    pe_json_write_counts(&out->text, "shape", tensor->shape.dim, tensor->shape.ndim);
-    pe_json_write_name(&out->text, "data");
-    pe_buffer_str(&out->text, base64 ? "\"" : tensor->elements == 0 ? "[]" : "");
-    pe_segments_text(out);
-    if (tensor->elements > 0)
-        pe_segments_numbers(out, index, base64 ? &base64_encoder : &encoder);
-    if (base64)
-        pe_buffer_str(&out->text, "\",\"byte_order\":\"little\"");
-}
-
 /* The members of a lone tensor without scalars are those of the answer; else each tensor is one. */
-static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor PE_UNUSED,
+static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t chosen PE_UNUSED,
                      pe_segments *out)
 {
-    const bool spread = plan->n_tensors == 1 && plan->n_scalars == 0;
+    const bool spread = plan->n_tensors == 1 && plan->n_scalars == 0, base64 = rendering->base64;
     pe_buffer *text = &out->text;
+    char number[PE_NUMBER_TEXT_MAX];
     pe_buffer_str(text, "{");
     pe_json_write_text(text, "encoding", rendering->encoding);
     pe_json_write_name(text, "parameters");
     pe_buffer_str(text, rendering->parameters);
-    for (size_t i = 0; i < plan->n_scalars; i++)
-        put_scalar(&plan->scalars[i], text);
+    for (const pe_scalar *of = plan->scalars; of < plan->scalars + plan->n_scalars; of++) {
+        if (of->text != NULL && !of->null) {
+            pe_json_write_text(text, of->name, of->text);
+            continue;
+        }
+        pe_json_write_name(text, of->name);
+        if (of->null)
+            pe_buffer_str(text, "null");
+        else
+            pe_buffer_add(text, number, pe_number_print(PE_FLOAT64, of->value, number));
+    }
     for (size_t t = 0; t < plan->n_tensors; t++) {
+        const pe_tensor *tensor = &plan->tensors[t];
         if (!spread)
             pe_json_write_open(text, pe_segments_tensor_name(plan, t), "{");
-        put_tensor(plan, t, rendering->base64, out);
-        if (!spread)
-            pe_buffer_str(text, "}");
+        pe_json_write_text(text, "dtype", pe_dtype_name(tensor->dtype));
+        pe_json_write_counts(text, "shape", tensor->shape.dim, tensor->shape.ndim);
+        pe_json_write_name(text, "data");
+        pe_buffer_str(text, base64 ? "\"" : tensor->elements == 0 ? "[]" : "");
+        pe_segments_text(out);
+        if (tensor->elements > 0)
+            pe_segments_numbers(out, t, base64 ? &base64_encoder : &encoder);
+        pe_buffer_str(text, base64 ? "\",\"byte_order\":\"little\"" : "");
+        pe_buffer_str(text, spread ? "" : "}");
     }
     if (plan->n_engine_settings > 0) {
         pe_json_write_name(text, "settings");

@@ -168,17 +168,6 @@ static void measure(const pe_stream *stream, size_t i, pe_stream_facts *facts)
     facts->expensive = facts->expensive || tensor->work > 1 || reduced || wide;
 }
 
-static void measure_all(pe_stream *stream)
-{
-    const pe_reducer *reducer = &stream->segments.reducer;
-    stream->facts = (pe_stream_facts){.length_max = reducer->bytes_max,
-                                      .length_usual = reducer->bytes_max,
-                                      .room = (size_t)reducer->bytes_max,
-                                      .reduced_work = reducer->work};
-    for (size_t i = 0; i < stream->segments.n; i++)
-        measure(stream, i, &stream->facts);
-}
-
 const pe_stream_facts *pe_stream_facts_of(const pe_stream *stream)
 {
     return &stream->facts;
@@ -201,7 +190,13 @@ pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_
         pe_stream_free(stream);
         return pe_fail_memory(why);
     }
-    measure_all(stream);
+    const pe_reducer *reducer = &stream->segments.reducer;
+    stream->facts = (pe_stream_facts){.length_max = reducer->bytes_max,
+                                      .length_usual = reducer->bytes_max,
+                                      .room = (size_t)reducer->bytes_max,
+                                      .reduced_work = reducer->work};
+    for (size_t i = 0; i < stream->segments.n; i++)
+        measure(stream, i, &stream->facts);
     enter(stream, 0, 0);
     *out = stream;
     return PE_OK;
@@ -353,23 +348,20 @@ static const pe_encoder *encoder_at(const pe_stream *stream)
 
 /* A block of numbers, or fewer where the reader stops before its end: no number is longer than its
  * encoding, so where `end` is known, the bytes that are left bound the numbers. */
-static size_t numbers_wanted(const pe_stream *stream)
-{
-    const pe_tensor *tensor = stream->blocks.tensor;
-    const size_t most = pe_tensor_blocks_most(tensor), size = pe_dtype_bytes(tensor->dtype);
-    const uint64_t bytes = stream->end - stream->at;
-    if (stream->end == UINT64_MAX || encoder_at(stream)->length == NULL ||
-        bytes > (uint64_t)most * size)
-        return most;
-    const size_t step = tensor->unit <= most ? tensor->unit : PE_PART_ELEMENTS;
-    const size_t n = (size_t)(bytes + stream->skip + CARRIED_BYTES) / size + step;
-    return pe_size_min(most, n < step ? step : n / step * step);
-}
-
 static pe_status make_numbers(pe_stream *stream, void *block, const void **numbers, size_t *n,
                               pe_problem *why)
 {
-    return pe_tensor_blocks_make(&stream->blocks, numbers_wanted(stream), block, numbers, n, why);
+    const pe_tensor *tensor = stream->blocks.tensor;
+    const size_t size = pe_dtype_bytes(tensor->dtype);
+    const uint64_t bytes = stream->end - stream->at;
+    size_t most = pe_tensor_blocks_most(tensor);
+    if (stream->end != UINT64_MAX && encoder_at(stream)->length != NULL &&
+        bytes <= (uint64_t)most * size) {
+        const size_t step = tensor->unit <= most ? tensor->unit : PE_PART_ELEMENTS;
+        const size_t wanted = (size_t)(bytes + stream->skip + CARRIED_BYTES) / size + step;
+        most = pe_size_min(most, wanted < step ? step : wanted / step * step);
+    }
+    return pe_tensor_blocks_make(&stream->blocks, most, block, numbers, n, why);
 }
 
 /* Numbers as text, timed. */
@@ -445,18 +437,6 @@ bool pe_stream_reduces(const pe_stream *stream)
            encoder_at(stream) == &pe_reduced_encode;
 }
 
-static pe_status finish_reducing(pe_stream *stream, pe_problem *why)
-{
-    const pe_reducer *reducer = &stream->segments.reducer;
-    const double start = now();
-    const pe_status status = reducer->finish(reducer->state, &stream->segments.text, why);
-    pe_segments_text(&stream->segments);
-    stream->blocks.next = stream->blocks.tensor->elements;
-    stream->reduced = true;
-    stream->encode += now() - start;
-    return status;
-}
-
 /* ---- numbers where the reader wants them ---- */
 
 /* How many of the next elements may be made where the reader wants them: those that are sent as
@@ -523,6 +503,7 @@ static bool fits_next_time(const pe_stream *stream, const reading *into)
  * next read gets them without a copy. */
 static pe_status make(pe_stream *stream, const reading *into, size_t *made, pe_problem *why)
 {
+    pe_status status;
     if (pe_stream_reduces(stream)) {
         /* A block of numbers for the reducer, or its text after the last one. */
         alignas(PE_TENSOR_BLOCK_ALIGN) unsigned char block[PE_TENSOR_BLOCK_BYTES];
@@ -530,15 +511,22 @@ static pe_status make(pe_stream *stream, const reading *into, size_t *made, pe_p
         pe_elements elements = {.tensor = stream->blocks.tensor, .first = stream->blocks.next};
         if (elements.first >= reducer->elements[stream->blocks.index]) {
             const size_t next = stream->segment + 1;
-            if (next >= stream->segments.n ||
-                stream->segments.segment[next].encoder != &pe_reduced_encode)
-                return finish_reducing(stream, why);
-            enter(stream, next, 0);
-            return PE_OK;
+            if (next < stream->segments.n &&
+                stream->segments.segment[next].encoder == &pe_reduced_encode) {
+                enter(stream, next, 0);
+                return PE_OK;
+            }
+            const double start = now();
+            status = reducer->finish(reducer->state, &stream->segments.text, why);
+            pe_segments_text(&stream->segments);
+            stream->blocks.next = stream->blocks.tensor->elements;
+            stream->reduced = true;
+            stream->encode += now() - start;
+            return status;
         }
         PE_TRY(make_numbers(stream, block, &elements.data, &elements.n, why));
         const double start = now();
-        pe_status status = reducer->take(reducer->state, &elements, why);
+        status = reducer->take(reducer->state, &elements, why);
         stream->encode += now() - start;
         pe_tensor_blocks_pass(&stream->blocks, elements.n);
         return status;

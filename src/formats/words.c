@@ -19,25 +19,6 @@ static const pe_labels *labels_of(const pe_rendering *rendering, const pe_tensor
     return NULL;
 }
 
-/* Name `back` of a list "head, query, key", counted from its end; empty where it has none. */
-static pe_slice name_from_end(const char *list, size_t back)
-{
-    const char *end = list + strlen(list);
-    for (;; back--) {
-        const char *at = end;
-        while (at > list && at[-1] != ',')
-            at--;
-        if (back == 0) {
-            while (*at == ' ')
-                at++;
-            return (pe_slice){at, (size_t)(end - at)};
-        }
-        if (at == list)
-            return (pe_slice){"", 0};
-        end = at - 1;
-    }
-}
-
 static const pe_value *value_named(const pe_rendering *rendering, pe_slice name)
 {
     const pe_values *values = rendering->values;
@@ -63,14 +44,18 @@ static void follow_positions(const pe_value *value, size_t length, pe_axis_words
     }
 }
 
-/* The name of an axis; empty: it has none. */
+/* The name of an axis, of a list "head, query, key" for the last ones; empty: it has none. */
 static pe_slice axis_name(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis)
 {
     const pe_labels *labels = labels_of(rendering, tensor);
-    const size_t ndim = tensor->shape.ndim;
-    return labels != NULL && labels->axes != NULL && axis < ndim
-               ? name_from_end(labels->axes, ndim - 1 - axis)
-               : (pe_slice){"", 0};
+    const char *list = labels != NULL && labels->axes != NULL ? labels->axes : "";
+    const size_t ndim = tensor->shape.ndim, names = pe_slice_pieces(pe_slice_of(list), ',');
+    pe_slice left = pe_slice_of(list), name = {"", 0};
+    for (size_t i = 0; axis < ndim && i + ndim <= axis + names; i++)
+        name = pe_slice_next(&left, ',');
+    for (; name.bytes > 0 && *name.text == ' '; name.bytes--)
+        name.text++;
+    return name;
 }
 
 const pe_positions *pe_words_positions(const pe_rendering *rendering, const pe_tensor *tensor,

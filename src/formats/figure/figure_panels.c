@@ -174,52 +174,36 @@ static inline unsigned char colour_of(const colouring *by, double value)
 
 /* ---- cells ---- */
 
-/* Least and greatest take turns like the squares of a chessboard, so both show of every cell. A cell
- * begins where the one before it ends: edges are quotients, which take longer than pixels. */
-static void colour_pooled(const pe_figure *figure, size_t row, const float *low, const float *high,
-                          const colouring *by, unsigned char *out)
-{
-    const pe_layout *layout = &figure->layout;
-    const double width = layout->panel.width, height = layout->panel.height;
-    const size_t top = pe_layout_edge(row, layout->ny, height),
-                 below = pe_layout_edge(row + 1, layout->ny, height);
-    for (size_t i = 0, left = 0, right; i < layout->nx; i++, left = right) {
-        const bool masked = low[i] > high[i];
-        const unsigned char ends[2] = {masked ? PE_MASKED : colour_of(by, (double)low[i]),
-                                       masked ? PE_MASKED : colour_of(by, (double)high[i])};
-        right = pe_layout_edge(i + 1, layout->nx, width);
-        for (size_t y = top; y < below; y++)
-            for (size_t x = left; x < right; x++)
-                out[y * (size_t)width + x] = ends[(x + y) % 2];
-    }
-}
-
-/* Row by row of cells. */
-static void colour_panel(const pe_figure *figure, size_t panel, const colouring *by,
-                         unsigned char *out)
-{
-    const pe_layout *layout = &figure->layout;
-    const size_t pixels = (size_t)layout->panel.width * (size_t)layout->panel.height;
-    for (size_t row = 0; row < layout->ny; row++) {
-        const size_t at = (panel * layout->ny + row) * layout->nx;
-        pe_yield_spend(layout->pooled ? pixels / layout->ny : layout->nx);
-        if (layout->pooled)
-            colour_pooled(figure, row, figure->cells.low + at, figure->cells.high + at, by, out);
-        const float *value = figure->cells.low + at;
-        for (size_t i = 0; i < layout->nx && !layout->pooled; i++)
-            out[row * layout->nx + i] =
-                isfinite(value[i]) ? colour_of(by, (double)value[i]) : PE_MASKED;
-    }
-}
-
+/* Row by row of cells. Where a cell has several values, least and greatest take turns like the squares
+ * of a chessboard, so both show. A cell begins where the one before it ends: edges are quotients, which
+ * take longer than pixels. */
 static void draw_cells(const pe_figure *figure, size_t panel, const colouring *by,
                        unsigned char *colours, pe_canvas *canvas)
 {
     const pe_layout *layout = &figure->layout;
     const pe_box box = pe_layout_panel(layout, panel);
-    const size_t width = (size_t)box.width, height = (size_t)box.height;
-    colour_panel(figure, panel, by, colours);
-    canvas->image(canvas, &(pe_image){.columns = layout->pooled ? width : layout->nx,
+    const size_t width = (size_t)box.width, height = (size_t)box.height, nx = layout->nx;
+    for (size_t row = 0; row < layout->ny; row++) {
+        const size_t at = (panel * layout->ny + row) * nx;
+        const float *low = figure->cells.low + at, *high = figure->cells.high + at;
+        pe_yield_spend(layout->pooled ? width * height / layout->ny : nx);
+        for (size_t i = 0; i < nx && !layout->pooled; i++)
+            colours[row * nx + i] = isfinite(low[i]) ? colour_of(by, (double)low[i]) : PE_MASKED;
+        if (!layout->pooled)
+            continue;
+        const size_t top = pe_layout_edge(row, layout->ny, box.height),
+                     below = pe_layout_edge(row + 1, layout->ny, box.height);
+        for (size_t i = 0, left = 0, right; i < nx; i++, left = right) {
+            const bool masked = low[i] > high[i];
+            const unsigned char ends[2] = {masked ? PE_MASKED : colour_of(by, (double)low[i]),
+                                           masked ? PE_MASKED : colour_of(by, (double)high[i])};
+            right = pe_layout_edge(i + 1, nx, box.width);
+            for (size_t y = top; y < below; y++)
+                for (size_t x = left; x < right; x++)
+                    colours[y * width + x] = ends[(x + y) % 2];
+        }
+    }
+    canvas->image(canvas, &(pe_image){.columns = layout->pooled ? width : nx,
                                       .rows = layout->pooled ? height : layout->ny,
                                       .x = (size_t)box.x,
                                       .y = (size_t)box.y,

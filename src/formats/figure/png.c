@@ -124,34 +124,28 @@ static void put_canvas(pe_canvas *canvas)
     free(canvas->pixels);
 }
 
-/* A figure is drawn on pixels of its own, which are copied to their place. */
-static bool draw_part(const pe_sheet *sheet, size_t i, pe_canvas *whole)
-{
-    size_t x, y;
-    pe_canvas canvas;
-    if (!make_canvas(&sheet->of_part.figure, &canvas, whole->out))
-        return false;
-    pe_figure_draw(&sheet->part[i], &canvas);
-    pe_figure_place(sheet, i, &x, &y);
-    for (size_t row = 0; row < canvas.height; row++)
-        memcpy(whole->pixels + (y + row) * whole->width + x, canvas.pixels + row * canvas.width,
-               canvas.width);
-    free(canvas.pixels);
-    return true;
-}
-
 static void write_png(const pe_sheet *sheet, pe_buffer *out)
 {
-    pe_canvas canvas;
-    bool drawn = make_canvas(&sheet->rendering->figure, &canvas, out);
+    pe_canvas whole, part;
+    bool drawn = make_canvas(&sheet->rendering->figure, &whole, out);
     if (drawn && sheet->n > 1)
-        pe_figure_sheet_title(sheet, &canvas);
-    for (size_t i = 0; i < sheet->n && drawn; i++)
-        drawn = draw_part(sheet, i, &canvas);
+        pe_figure_sheet_title(sheet, &whole);
+    for (size_t i = 0; i < sheet->n && drawn; i++) {
+        /* A figure is drawn on pixels of its own, which are copied to their place. */
+        size_t x, y;
+        drawn = make_canvas(&sheet->of_part.figure, &part, out);
+        if (drawn)
+            pe_figure_draw(&sheet->part[i], &part);
+        pe_figure_place(sheet, i, &x, &y);
+        for (size_t row = 0; drawn && row < part.height; row++)
+            memcpy(whole.pixels + (y + row) * whole.width + x, part.pixels + row * part.width,
+                   part.width);
+        free(part.pixels);
+    }
     if (drawn)
-        put_canvas(&canvas);
+        put_canvas(&whole);
     else
-        free(canvas.pixels);
+        free(whole.pixels);
 }
 
 static void write_sentence(const pe_figure_options *options, const char *title, const char *text,
