@@ -3,6 +3,7 @@ import { field, fresh, h } from './dom.js';
 import { derived, initial, needed } from './listing.js';
 import { Problem, parameterOf } from './api.js';
 import { complaint } from './latest.js';
+import { clamp } from './number.js';
 import { keys } from './pointers.js';
 import { search } from './search.js';
 
@@ -57,7 +58,7 @@ function scale({ type, minimum, exclusive_minimum, maximum: high = 1 }) {
             const at = first + ((last - first) * place) / SLIDER_STEPS;
             const exact = wide ? exp(at) : at;
             const value = type === 'integer' ? Math.round(exact) : Number(exact.toPrecision(3));
-            return Math.min(high, Math.max(low, value));
+            return clamp(value, low, high);
         },
     };
 }
@@ -83,8 +84,8 @@ function number(parameter, change, id) {
         slider.setAttribute('aria-valuetext', text === '' ? 'none' : text);
     };
     if (type === 'integer')
-        keys(slider, { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }, (by) => {
-            show(String(Math.min(maximum, Math.max(minimum, Number(input.value) + by))));
+        keys(slider, { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 }, (by) => {
+            show(String(clamp(Number(input.value) + by, minimum, maximum)));
             change(input.value, true);
         });
     return { parts: [slider, input], show };
@@ -169,75 +170,53 @@ export const fields = (rows) =>
 export const choice = (name, choices, change) => control(fields([[name, choices]])[0], change);
 
 /** The controls of all rows. The needed ones and some more are open, the others under "More".
- * @param {Parameter[]} parameters @param {(name: string, value: string | null, done: boolean) => void} change null:
- * back to what is usual */
-export function form(parameters, change) {
+ * @param {(name: string, value: string | null, done: boolean) => void} change null: back to what is usual */
+export function form(change) {
     /** Defaults of the room or of its model, which come before those of the server. @type {Record<string, string>} */
     let own = {};
+    let seen = '';
+    /** @type {Map<string, ReturnType<typeof control>>} */
+    let controls = new Map();
     const usual = /** @param {Parameter} parameter */ (parameter) => own[parameter.name] ?? initial(parameter);
-    const controls = new Map(
-        parameters.map((parameter) => {
-            const { name } = parameter;
-            const changed = /** @type {Change} */ (
-                (value, done = true) => change(name, value === '' || value === usual(parameter) ? null : value, done)
-            );
-            return [name, control(parameter, changed)];
-        }),
-    );
-    const first = parameters.filter((each) => needed(each) || ['tensor', 'positions'].includes(each.type));
-    const all = [...first, ...parameters.filter((each) => !first.includes(each))];
-    const [open, rest] = [all.slice(0, Math.max(SHOWN, first.length)), all.slice(Math.max(SHOWN, first.length))];
-    const elements = /** @param {Parameter[]} list */ (list) => list.map(({ name }) => controls.get(name)?.element);
-    const summary = `${rest.length} more parameter${rest.length === 1 ? '' : 's'}`;
-    const more = h('details.more', h('summary', summary), elements(rest));
     const general = complaint();
-    const element = h('form.form', { onsubmit: (/** @type {Event} */ event) => event.preventDefault() }, [
-        elements(open),
-        rest.length > 0 && more,
-        general.element,
-    ]);
+    const more = h('details.more');
+    const element = h('form.form', { onsubmit: (/** @type {Event} */ event) => event.preventDefault() });
+    const make = /** @param {Parameter} parameter */ (parameter) =>
+        control(parameter, (value, done = true) =>
+            change(parameter.name, value === '' || value === usual(parameter) ? null : value, done),
+        );
+    const build = /** @param {Parameter[]} rows */ (rows) => {
+        const needs = /** @param {Parameter} each */ (each) =>
+            needed(each) || ['tensor', 'positions'].includes(each.type);
+        const all = [...rows].sort((a, b) => Number(needs(b)) - Number(needs(a)));
+        controls = new Map(all.map((each) => [each.name, make(each)]));
+        const elements = [...controls.values()].map((each) => each.element);
+        const rest = elements.splice(Math.max(SHOWN, rows.filter(needs).length));
+        more.replaceChildren(h('summary', `${rest.length} more parameter${rest.length === 1 ? '' : 's'}`), ...rest);
+        element.replaceChildren(...elements, ...(rest.length > 0 ? [more] : []), general.element);
+    };
     return {
         element,
-        /** @param {Record<string, string>} values @param {Record<string, string>} [defaults] */
-        show: (values, defaults = {}) => {
+        /** @param {Parameter[]} rows @param {Record<string, string>} values @param {Record<string, string>} [defaults] */
+        show: (rows, values, defaults = {}) => {
+            if (JSON.stringify(rows) !== seen) build(rows);
+            seen = JSON.stringify(rows);
             own = defaults;
-            for (const each of parameters) controls.get(each.name)?.show(values[each.name] ?? usual(each));
-            if (rest.some((each) => ![undefined, usual(each)].includes(values[each.name]))) more.open = true;
+            for (const each of rows) {
+                const made = controls.get(each.name);
+                made?.show(values[each.name] ?? usual(each));
+                const changed = ![undefined, usual(each)].includes(values[each.name]);
+                if (changed && made && more.contains(made.element)) more.open = true;
+            }
         },
         /** Show the words of a problem at the fields that caused it; null: all is well. @param {unknown} error */
         fail: (error) => {
             for (const each of controls.values()) each.fail('');
             const faults = error instanceof Problem ? error.errors : [];
-            for (const fault of faults) {
-                const at = controls.get(parameterOf(fault));
-                at?.fail(fault.detail);
-                if (at && more.contains(at.element)) more.open = true;
-            }
+            for (const fault of faults) controls.get(parameterOf(fault))?.fail(fault.detail);
             const others = faults.filter((fault) => !controls.has(parameterOf(fault))).map(({ detail }) => detail);
             const told = others.length > 0 ? new Error(others.join(' ')) : null;
             general.show(faults.length === 0 ? error : told);
-        },
-    };
-}
-
-/** Forms of which one is seen: that of the rows that were shown last. @param {Parameters<typeof form>[1]} change */
-export function forms(change) {
-    let made = form([], change);
-    let seen = '';
-    const element = h('div');
-    return {
-        element,
-        fail: made.fail,
-        /** @param {Parameter[]} rows @param {Record<string, string>} values @param {Record<string, string>} [usual] */
-        show(rows, values, usual) {
-            const names = JSON.stringify(rows);
-            if (names !== seen) {
-                made = form(rows, change);
-                this.fail = made.fail;
-                element.replaceChildren(made.element);
-            }
-            seen = names;
-            made.show(values, usual);
         },
     };
 }

@@ -37,7 +37,7 @@ export function alibi({ parameters, tensors }, look) {
     return (cell, _, slice, value) => {
         const found = look('/v1/alibi/slopes', { ...values, dtype: 'float64' }, ['data']);
         const head = headOf(slice);
-        const m = found === null ? '…' : digits(found[0][head], 'float64');
+        const m = found === null ? '…' : digits(found[0][head]);
         const apart = row('|', placeOf(all, cell.row), '−', cell.column, '|');
         const product = form === 'key' ? [m, '·', cell.column] : ['−', m, '·', apart];
         return {

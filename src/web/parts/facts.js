@@ -52,7 +52,7 @@ const lookUp = (arrived) => (path, values, names) => {
 function waveOf(look, values, pair) {
     const found = look('/v1/rope/frequencies', { ...values, dtype: 'float64' }, ['inv_freq', 'wavelength']);
     if (found === null) return { pair };
-    const [frequency, wavelength] = found.map((list) => digits(list[pair], 'float64'));
+    const [frequency, wavelength] = found.map((list) => digits(list[pair]));
     return { pair, frequency, wavelength: `${wavelength} tokens` };
 }
 
@@ -91,7 +91,7 @@ const NOT_FREQUENCIES = ['positions', 'numerics', 'cache_layout', 'pairing', 'dt
 function rope({ parameters, scalars }, look, tensor) {
     if (!['cos', 'sin'].includes(tensor) || parameters.cache_layout !== 'pairs') return undefined;
     const factor = Number(scalars.attention_factor ?? 1);
-    const times = factor === 1 ? [] : [digits(factor, 'float64'), '·'];
+    const times = factor === 1 ? [] : [digits(factor), '·'];
     const own = Object.entries(parameters).filter(([name]) => !NOT_FREQUENCIES.includes(name));
     const values = Object.fromEntries(own.map(([name, value]) => [name, String(value)]));
     return ({ column }, position) => {

@@ -288,5 +288,5 @@ export class Figure {
 /** Scalars of an answer that are no words about it. @param {Answer} answer @returns {import('./readout.js').Fact[]} */
 function factsOf({ scalars: { encoding: _, ...scalars } }) {
     const plain = Object.entries(scalars).filter(([, value]) => typeof value !== 'object');
-    return plain.map(([name, value]) => [name, typeof value === 'number' ? digits(value, 'float64') : String(value)]);
+    return plain.map(([name, value]) => [name, typeof value === 'number' ? digits(value) : String(value)]);
 }

@@ -1,5 +1,5 @@
 // formula.js - formulas as MathML.
-import { m } from './dom.js';
+import { h, m } from './dom.js';
 
 /** @typedef {Node | string | number} Part */
 
@@ -33,6 +33,10 @@ export const sub = (base, index) => m('msub', atom(base), atom(index));
 
 /** A function of an argument: call('sin', ...). @param {string} name @param {...Part} argument */
 export const call = (name, ...argument) => row(m('mi', name), m('mo', '\u2061'), '(', ...argument, ')');
+
+/** A formula and what it comes to. Formulas do not break; on a narrow screen the value goes to a line of its own.
+ * @param {Part[]} parts @param {string} value */
+export const equation = (parts, value) => h('span', formula(...parts), ` = ${value}`);
 
 /** A whole formula. @param {...Part} parts */
 export function formula(...parts) {

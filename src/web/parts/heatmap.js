@@ -4,13 +4,13 @@
 // alone, and the caption says how many it covers. More than is read is the service's own figure, pooled there.
 import { Chunks, bounds } from './chunks.js';
 import { h, painted, unit } from './dom.js';
-import { digits } from './number.js';
+import { clamp, digits } from './number.js';
 import { legend, painter, scaleOf } from './palette.js';
 import { ARROWS, pointers } from './pointers.js';
 import { Overview } from './pooled.js';
 import { Tip } from './readout.js';
 import { scale } from './scale.js';
-import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './view.js';
+import { bounded, large, parse, showing, text, whole, zoomed } from './view.js';
 
 /** @typedef {{row: number, column: number}} Cell */
 /**

@@ -1,8 +1,6 @@
 // latest.js - questions of which only the latest counts, and what shows their answers and their failures.
 import { h } from './dom.js';
 
-/** @import { Child } from './dom.js' */
-
 export class Latest {
     /** A patient one lets the question that is under way be answered, and asks the newest then: so what is dragged
      * moves at the pace of the server. @param {(error: unknown) => void} fail is called with null when all is well
@@ -59,15 +57,6 @@ export class Latest {
     }
 }
 
-/** What is set at the left, what is seen at the right. @param {import('../parts/dom.js').Child[]} controls
- * @param {...Child} seen */
-export const split = (controls, ...seen) =>
-    h(
-        'div.split',
-        h('section.panel', { 'aria-label': 'Parameters' }, controls),
-        h('div.stage', { 'aria-busy': true }, seen),
-    );
-
 /** A place for the words of an error. @param {string} [id] */
 export function complaint(id) {
     const element = h('p.error', { id, role: 'alert', hidden: true });
@@ -76,6 +65,12 @@ export function complaint(id) {
         /** @param {unknown} error null: all is well */
         show: (error) => {
             element.hidden = error === null;
+            for (
+                let at = element.closest('details');
+                at && error !== null;
+                at = at.parentElement?.closest('details') ?? null
+            )
+                at.open = true;
             element.textContent = error === null ? '' : String(/** @type {Error} */ (error).message);
         },
     };

@@ -8,8 +8,8 @@ export function bf16(bits) {
     return word.getFloat32(0);
 }
 
-/** The shortest digits that read back to the same value of the type. @param {number} value @param {string} dtype */
-export function digits(value, dtype) {
+/** The shortest digits that read back to the same value of the type. @param {number} value @param {string} [dtype] */
+export function digits(value, dtype = 'float64') {
     if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value < 0 ? '−∞' : '∞';
     return minus(
         dtype === 'float64' || dtype === 'int32' ? String(value) : shortest(value, NEAREST[dtype] ?? Math.fround),
@@ -38,8 +38,8 @@ function brain(value) {
     return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
 }
 
-/** The bits of a value as hexadecimal digits. @param {number} value @param {string} dtype */
-export function hex(value, dtype) {
+/** The bits of a value as hexadecimal digits. @param {number} value @param {string} [dtype] */
+export function hex(value, dtype = 'float64') {
     if (dtype === 'float64') {
         word.setFloat64(0, value);
         return `0x${word.getBigUint64(0).toString(16).padStart(16, '0')}`;
@@ -64,6 +64,9 @@ export function brief(value, places = 4) {
 
 /** A number beside an axis, where a long one has no room. @param {number} value */
 export const tick = (value) => (Math.abs(value) < 1e6 ? brief(value) : minus(value.toExponential().replace('e+', 'e')));
+
+/** @param {number} value @param {number} low @param {number} high */
+export const clamp = (value, low, high) => Math.min(Math.max(value, low), Math.max(low, high));
 
 /** @param {string} text */
 function grouped(text) {

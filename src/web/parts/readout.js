@@ -46,8 +46,8 @@ export class Tip {
 export const told = (facts) => facts.map(([name, value]) => h('div', h('dt', name), h('dd', value)));
 
 /** A value at full digits and as bits. @param {number | undefined} value undefined: not read yet
- * @param {string} dtype @param {string} [name] @param {string} [unit] @returns {Fact[]} */
-export function valueFacts(value, dtype, name = 'value', unit = '') {
+ * @param {string} [dtype] @param {string} [name] @param {string} [unit] @returns {Fact[]} */
+export function valueFacts(value, dtype = 'float64', name = 'value', unit = '') {
     if (value === undefined) return [[name, '…']];
     return [
         [name, digits(value, dtype) + unit],

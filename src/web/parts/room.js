@@ -2,27 +2,35 @@
 // ends when a room is left.
 import { address } from './api.js';
 import { control, fields, form } from './controls.js';
+import { Curve } from './curve.js';
 import { h } from './dom.js';
 import { Figure } from './figure.js';
 import { Latest, complaint } from './latest.js';
 import { find } from './listing.js';
 import { embedded } from './place.js';
-import { foot, story } from './story.js';
+import { foot, phrases, story } from './story.js';
 import { take } from './take.js';
 
 /** @import { Change, Row } from './controls.js' */
+/** @import { Child } from './dom.js' */
 /** @import { Options } from './figure.js' */
 /** @import { Parameter } from './listing.js' */
 /** @import { Context, Module } from '../rooms/rooms.js' */
 
 /** @typedef {Record<string, string | number | null>} Changes null, or the usual value, takes one out of the address */
+/** What is said in a room: its title, its sentences, the resources whose papers are named, phrases that change the
+ * picture when they are touched, and questions that the page checks.
+ * @typedef {{title: string, words: string[], papers?: string[], phrases?: [string, Changes][],
+ * asked?: import('./story.js').Exercise[]}} Chapter */
+
+const NARROW = '(width < 54em)';
 
 export class Room {
     /** @type {Latest[]} */ #asked = [];
     /** @type {(() => void)[]} */ #shown = [];
     /** @type {Element | null} */ #stage = null;
     /** Values that the address leaves out. @type {Record<string, string>} */ usual = {};
-    /** Questions at the foot, which the page checks. @type {import('./story.js').Exercise[]} */ asked = [];
+    /** @private @type {Partial<Chapter>} */ chapter = {};
     /** What some teaching texts have otherwise. @type {import('./dom.js').Children[]} */ notes = [];
     /** Where what no field can show is told. */ fault = complaint();
     /** @type {Figure | null} */ figure = null;
@@ -70,8 +78,8 @@ export class Room {
     /** A form whose values the address has. @param {Parameter[]} rows
      * @param {(name: string, done: boolean) => Changes | null} [also] what changes with a parameter */
     form(rows, also) {
-        const made = form(rows, (name, value, done) => this.set({ [name]: value, ...also?.(name, done) }, done));
-        this.#shown.push(() => made.show(this.place.all(), this.usual));
+        const made = form((name, value, done) => this.set({ [name]: value, ...also?.(name, done) }, done));
+        this.#shown.push(() => made.show(rows, this.place.all(), this.usual));
         return made;
     }
 
@@ -80,6 +88,9 @@ export class Room {
         this.parts.push(part);
         return part;
     }
+
+    /** Series of numbers as curves. @param {import('./curve.js').Options} options */
+    plot = (options) => this.own(new Curve(options));
 
     /** A question, of which the latest counts. @param {(error: unknown) => void} [fail] else the line says what failed
      * @param {{patient?: boolean, busy?: Element}} [how] busy: what waits for the first answer */
@@ -102,26 +113,35 @@ export class Room {
      * the first. @param {string} name in the address of a frame @param {string} title
      * @param {{head?: Node, lead?: string, first?: boolean, source?: () => import('./take.js').Source | null}} how
      * `head`: the title as a formula, `source`: what its picture shows can be taken along
-     * @param {...import('./dom.js').Child} children */
+     * @param {...Child} children */
     section(name, title, { head, lead, first = false, source }, ...children) {
         const hidden = embedded() && this.place.get('fig', first ? name : '') !== name;
         const named = { 'aria-label': title, hidden, 'data-fig': first ? null : name };
         return h('section', { class: `part part-${name}`, ...named }, [
             h('h2', { 'aria-label': head && title }, head ?? title),
             lead && h('p.lead', lead),
+            first && this.phrases(),
             children,
             source && h('div.panels', take(source)),
         ]);
     }
 
-    /** The head of the room. @param {string} title @param {string[]} sentences @param {...string} paths whose papers
-     * are named */
-    story(title, sentences, ...paths) {
-        return story(
-            title,
-            sentences,
-            paths.map((path) => find(this.listing, path)),
-        );
+    /** Phrases about the picture, each of which makes it show what it says. */
+    phrases() {
+        return phrases(this.chapter.phrases ?? [], (changes) => this.set(changes));
+    }
+
+    /** What is set at the left, what is seen at the right. On a narrow screen what is set is a sheet that stays at the
+     * lower edge of the screen, folded until it is wanted. @param {Child[]} controls @param {...Child} seen */
+    split(controls, ...seen) {
+        const sheet = h('details.sheet', h('summary', 'Parameters'), controls);
+        const narrow = matchMedia(NARROW);
+        const fold = () => (sheet.open = !narrow.matches);
+        narrow.addEventListener('change', fold);
+        this.own({ stop: () => narrow.removeEventListener('change', fold) });
+        fold();
+        const panel = h('section.panel', { 'aria-label': 'Parameters' }, sheet);
+        return h('div.split', panel, h('div.stage', { 'aria-busy': true }, seen));
     }
 
     /** The parameters of a resource, or those of some names. @param {string} path @param {readonly string[]} [names] */
@@ -148,9 +168,20 @@ export class Room {
     }
 
     /** The stage is seen once all that was asked first has been answered: so nothing on it moves.
-     * @param {HTMLElement} host */
-    begin(host) {
-        host.replaceChildren(...this.layout(), ...foot(this.asked, this.notes));
+     * @param {HTMLElement} host @param {Partial<Chapter>} chapter */
+    begin(host, chapter) {
+        this.chapter = chapter;
+        const { title, words = [], papers = [], asked = [] } = chapter;
+        const head = title
+            ? [
+                  story(
+                      title,
+                      words,
+                      papers.map((path) => find(this.listing, path)),
+                  ),
+              ]
+            : [];
+        host.replaceChildren(...head, ...this.layout(), ...foot(asked, this.notes));
         this.#stage = host.querySelector('.stage');
         this.update();
         if (host.querySelector('.error:not([hidden])')) this.#settle(); // Nothing was asked.
@@ -174,9 +205,12 @@ export class Room {
     }
 }
 
-/** A module's `show`. @param {new (context: Context) => Room} Own @returns {Module['show']} */
-export const opened = (Own) => (host, context) => {
-    const room = new Own(context);
-    room.begin(host);
-    return room;
-};
+/** A module's `show`. @param {new (context: Context) => Room} Own @param {Partial<Chapter>} [chapter]
+ * @returns {Module['show']} */
+export const opened =
+    (Own, chapter = {}) =>
+    (host, context) => {
+        const room = new Own(context);
+        room.begin(host, chapter);
+        return room;
+    };

@@ -3,8 +3,6 @@ import { answer, numbers } from './api.js';
 import { field, fresh, h } from './dom.js';
 import { brief } from './number.js';
 
-/** @import { Cell } from './heatmap.js' */
-
 const ARXIV = /arXiv:(\d{4}\.\d{4,5})/g;
 
 /** The head of a room: its title, its sentences side by side, and the papers that resources name as their source.
@@ -86,13 +84,12 @@ export function foot(asked, notes) {
     return [h('div.story.exercises', h('h2', 'Check yourself'), h('div.questions', asked.map(exercise)), words)];
 }
 
-/** Phrases of a sentence that show what they say: each points at a cell.
- * @param {[string, Cell][]} list @param {(cell: Cell) => void} point */
-export const phrases = (list, point) =>
-    h('p.note', [
-        list.map(([words, cell], i) => [
+/** Phrases of a sentence that show what they say. @template T @param {[string, T][]} list @param {(what: T) => void} show */
+export const phrases = (list, show) =>
+    h('p.phrases', [
+        list.map(([words, what], i) => [
             i > 0 && ', ',
-            h('button.phrase', { type: 'button', onclick: () => point(cell) }, words),
+            h('button.phrase', { type: 'button', onclick: () => show(what) }, words),
         ]),
-        '.',
+        list.length > 0 && '.',
     ]);

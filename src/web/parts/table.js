@@ -28,6 +28,10 @@ export const grid = (attributes, caption, heads, rows) =>
         h('tbody', rows),
     ]);
 
+/** What may be wider than its place, and is scrolled by keys, too. @param {string} name @param {...import('./dom.js').Child} children */
+export const scrolled = (name, ...children) =>
+    h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': name }, children);
+
 /** @param {Part} part */
 async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
     const [first, column] = [Math.floor(window.row), Math.floor(window.column)];

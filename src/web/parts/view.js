@@ -1,4 +1,5 @@
 // view.js - which rows and columns of a matrix a heatmap shows, and how that moves.
+import { clamp } from './number.js';
 
 /** @typedef {{row: number, rows: number, column: number, columns: number}} Window */
 
@@ -8,9 +9,6 @@ const VIEW_ELEMENTS = 1 << 24;
 const READ_ELEMENTS = 1 << 22;
 
 /** @typedef {{rows: number, columns: number, pool?: import('./pooled.js').Pool}} Size of a matrix; `pool` shows more than is read */
-
-/** @param {number} value @param {number} low @param {number} high */
-export const clamp = (value, low, high) => Math.min(Math.max(value, low), Math.max(low, high));
 
 /** Whether a window has so much that it is not read. @param {Window} window @param {Size} matrix */
 export const large = ({ rows }, { columns, pool }) => pool !== undefined && rows * columns > READ_ELEMENTS;

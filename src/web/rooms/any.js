@@ -3,9 +3,8 @@ import { Problem, answer, parameterOf } from '../parts/api.js';
 import { form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { find, initial, needed } from '../parts/listing.js';
-import { split } from '../parts/latest.js';
 import { Room, opened } from '../parts/room.js';
-import { search } from '../parts/search.js';
+import { lookup } from '../parts/search.js';
 import { parametersOf } from './catalogue.js';
 
 /** @import { Resource } from '../parts/listing.js' */
@@ -85,29 +84,19 @@ class Any extends Room {
     path = `/v1/${this.place.rest || FIRST}`;
     resource = find(this.listing, this.path);
     picture = h('div.picture', { 'aria-busy': true });
-    controls = form(this.resource?.parameters ?? [], (name, value, done) =>
-        this.set({ [name]: value, win: null, ...(done ? {} : { at: null }) }, done),
-    );
+    controls = form((name, value, done) => this.set({ [name]: value, win: null, ...(done ? {} : { at: null }) }, done));
     question = this.asks(this.controls.fail, { patient: true, busy: this.picture });
 
     layout() {
-        const { parts, offer, show } = search('resource', (chosen) => this.go('any', chosen.replace('/v1/', '')));
+        const to = /** @param {string} path */ (path) => this.go('any', path.replace('/v1/', ''));
+        const { element, offer, show } = lookup('resource', to, '', 'resource');
+        element.classList.add('picker');
         offer(this.listing.encodings.map(({ path }) => ({ value: path, title: path })));
         show(this.resource?.path ?? '');
-        const picker = h('div.control.picker', h('label.name', { for: 'resource' }, 'resource'), parts);
-        if (this.resource === undefined) return [picker, h('p', `There is no resource ${this.path}.`)];
+        if (this.resource === undefined) return [element, h('p', `There is no resource ${this.path}.`)];
         const { summary, formula, source } = this.resource;
-        return [
-            picker,
-            split(
-                [this.controls.element],
-                h('div', [
-                    h('h1.lead', summary),
-                    h('details.source', h('summary', 'Formula and source'), h('p.code', formula), h('p', source)),
-                    this.picture,
-                ]),
-            ),
-        ];
+        const about = h('details.source', h('summary', 'Formula and source'), h('p.code', formula), h('p', source));
+        return [element, this.split([this.controls.element], h('div', h('h1.lead', summary), about, this.picture))];
     }
 
     async load() {
@@ -116,12 +105,12 @@ class Any extends Room {
         const values = given(resource, this.place.all());
         const key = JSON.stringify(values);
         const usual = await parametersOf(values.model).catch(() => ({}));
-        controls.show(values, usual);
+        controls.show(resource.parameters, values, usual);
         await this.question.ask(
             key,
             (signal) => ask(resource, values, signal),
             ({ wanted, found }) => {
-                controls.show(values, usual);
+                controls.show(resource.parameters, values, usual);
                 this.draw(picture, found, wanted);
             },
         );

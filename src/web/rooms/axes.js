@@ -2,14 +2,13 @@
 import { arrays, json, numbers, tensors } from '../parts/api.js';
 import { choice, fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { call, formula } from '../parts/formula.js';
-import { split } from '../parts/latest.js';
-import { digits, hex } from '../parts/number.js';
+import { call, equation } from '../parts/formula.js';
+import { clamp, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
 import { plain } from '../parts/take.js';
 import { picker } from './catalogue.js';
-import { Dials, owners, steps } from './dials.js';
+import { Dials } from './dials.js';
 import { Sequence, tokensOf } from './sequence.js';
 
 /** @import { Turn } from './dials.js' */
@@ -27,12 +26,6 @@ const MERGE = 2;
 const GRID = { head_dim: '64', convention: 'pixtral' };
 const MODEL = 'qwen2-vl-2b';
 const SIZES = { rows: '4', columns: '6', frames: '3' };
-
-const WORDS = [
-    'A word has the same position on all three axes, so that words alone are turned as by RoPE.',
-    'A patch has the time of its frame, and counts its row and its column from there; the next word comes one after the highest position so far.',
-    'Each pair of channels is turned by one axis alone: the colour of its dial says which, and its hand by how much.',
-];
 
 const SECONDS = 'From a frame of a video to the next. This model counts time, others count frames.';
 const GRIDS = 'Encoders of images have no time: their pairs are turned by the row or the column of a patch.';
@@ -88,54 +81,41 @@ async function turnOf(model, positions, signal) {
     return { cos, sin };
 }
 
-/** The same of all patches of a grid, and the axis that owns each pair.
+/** The same of all patches of a grid, and the axis that owns each pair: the one whose step turns it.
  * @param {Grid & {height: string, width: string}} values @param {AbortSignal} signal */
 async function gridOf(values, signal) {
-    const { cos, sin } = await arrays('/v1/rope/grid', values, signal);
+    const { cos, sin, angles } = await arrays('/v1/rope/grid', values, signal);
     const pairs = cos.length / Number(values.height) / Number(values.width);
-    const at = /** @param {number} patch @returns {Turn} */ (patch) => ({
-        cos: cos.slice(patch * pairs, (patch + 1) * pairs),
-        sin: sin.slice(patch * pairs, (patch + 1) * pairs),
-    });
-    const near = [0, Number(values.width), 1].map(at);
-    const all = /** @param {'cos' | 'sin'} name */ (name) => near.flatMap((each) => Array.from(each[name]));
-    return { at, owner: owners({ cos: all('cos'), sin: all('sin') }, SIDES.length) };
-}
-
-/** The axis that owns each pair of a model, and how fast it turns. @param {string} model @param {AbortSignal} signal */
-async function pairsOf(model, signal) {
-    const [turn, { inv_freq: frequency }] = await Promise.all([
-        turnOf(model, steps(AXES.length), signal),
-        arrays('/v1/rope/frequencies', { model, dtype: 'float64' }, signal),
-    ]);
-    return { owner: owners(turn, AXES.length), frequency };
-}
-
-/** @type {import('../parts/story.js').Exercise[]} */
-const ASKED = [
-    {
-        question: 'Qwen2-VL 2B reads 4 words, an image of 6 × 9 tokens, and a word. What is the position of that word?',
-        within: 0,
-        answer: async () => {
-            const { axes } = await positionsOf(asked(MODEL, 'image', [1, 6, 9], [4, 1]));
-            return axes[0][axes[0].length - 1];
+    const turned = /** @param {number} pair @param {number} patch */ (pair, patch) =>
+        angles[patch * pairs + pair] !== angles[pair];
+    return {
+        at: /** @param {number} patch @returns {Turn} */ (patch) => {
+            const [first, end] = [patch * pairs, (patch + 1) * pairs];
+            return { cos: cos.slice(first, end), sin: sin.slice(first, end) };
         },
-    },
-    {
-        question: 'How many pairs of Qwen2-VL 2B are turned by the width?',
-        unit: 'pairs',
-        within: 0,
-        answer: async () =>
-            owners(await turnOf(MODEL, steps(AXES.length)), AXES.length).filter((axis) => axis === 2).length,
-    },
-];
+        owner: Array.from({ length: pairs }, (_, pair) =>
+            [Number(values.width), 1].findIndex((patch) => turned(pair, patch)),
+        ),
+    };
+}
+
+/** The axis that owns each pair of a model, and how fast it turns. @param {string} model @param {AbortSignal} [signal] */
+async function pairsOf(model, signal) {
+    const values = { model, dtype: /** @type {const} */ ('float64') };
+    const { inv_freq: frequency, pair_axis } = await arrays('/v1/rope/frequencies', values, signal);
+    return { owner: Array.from(pair_axis), frequency };
+}
+
+/** Whether the positions of a model have three axes. @param {import('./catalogue.js').Model} model */
+const hasAxes = ({ parameters }) => Boolean(parameters.mrope_section);
 
 /** One of a list by a number that may be too large or none. @template T @param {T[]} list @param {string} text */
-const nth = (list, text) => Math.min(list.length - 1, Math.max(0, Math.round(Number(text)) || 0));
+const nth = (list, text) => clamp(Math.round(Number(text)) || 0, 0, list.length - 1);
 
 class Axes extends Room {
     usual = { ...SIZES, model: MODEL, kind: 'image', seconds: '1', at: '14', pair: '0' };
     fields = this.form(FIELDS, () => ({ at: null }));
+    model = this.bound('model', (change) => picker(change, { fits: hasAxes, needed: true }), { pair: null });
     sequence = new Sequence((token) => this.#choose('at', token));
     dials = new Dials(AXES, (pair) => this.#choose('pair', pair));
     sides = new Dials(SIDES, (pair) => this.#choose('pair', pair));
@@ -150,7 +130,6 @@ class Axes extends Room {
     turn = this.asks();
     /** @private @type {Awaited<ReturnType<Axes['read']>> | null} */ found = null;
 
-    asked = ASKED;
     notes = [
         ['Some texts give the word after a picture its index in the sequence. ', this.aside],
         ['mrope_section counts pairs, not channels: ', this.counts],
@@ -160,26 +139,16 @@ class Axes extends Room {
         const positions = () => this.found && plain('/v1/rope/mrope-positions', this.found.values, 'position_ids');
         const pairs = () => this.found && plain('/v1/rope/table', this.#turned(this.found), 'cos');
         const source = () => this.found && plain('/v1/rope/grid', this.found.grid, 'cos');
-        // Those whose positions have three axes.
-        const which = {
-            fits: /** @param {import('./catalogue.js').Model} model */ ({ parameters }) =>
-                Boolean(parameters.mrope_section),
-            needed: true,
-        };
-        const model = this.bound('model', (change) => picker(change, which), { pair: null });
+        const tokens = h('div.pair-of-pictures', this.sequence.element, this.readout.element);
+        const set = h('div.panel', this.convention.element);
         return [
-            this.story('Images and video: time, height and width', WORDS, 'rope/mrope-positions', 'rope/grid'),
-            split(
-                [model.element, this.fields.element],
-                this.section('tokens', 'Tokens and their positions', { first: true, source: positions }, [
-                    h('div.pair-of-pictures', this.sequence.element, this.readout.element),
-                ]),
+            this.split(
+                [this.model.element, this.fields.element],
+                this.section('tokens', 'Tokens and their positions', { first: true, source: positions }, tokens),
                 this.section('pairs', 'Which axis turns which pair', { source: pairs }, this.dials.element),
             ),
             this.section('grids', 'Two axes: the patches of an image encoder', { lead: GRIDS, source }, [
-                h('div.panel', this.convention.element),
-                this.patch,
-                this.sides.element,
+                ...[set, this.patch, this.sides.element],
             ]),
         ];
     }
@@ -201,7 +170,7 @@ class Axes extends Room {
         const [model, kind] = [this.get('model'), this.get('kind') === 'video' ? 'video' : 'image'];
         const [rows, columns, most] = Object.entries(SIZES).map(([name, usual]) => {
             const { maximum = 1 } = FIELDS.find((each) => each.name === name) ?? {};
-            return Math.min(maximum, Math.max(1, Math.round(Number(this.get(name))) || Number(usual)));
+            return clamp(Math.round(Number(this.get(name))) || Number(usual), 1, maximum);
         });
         const layout = { before: BEFORE, after: AFTER, rows, columns, frames: kind === 'video' ? most : 1 };
         const facts = await factsOf(model, signal);
@@ -292,18 +261,17 @@ class Axes extends Room {
     #explain({ token, name }, at, { cos, sin }, pair, { owner, frequency }) {
         const axis = owner[pair];
         const turns = Object.entries({ cos, sin }).flatMap(([name, values]) => {
-            const turn = call(name, at[axis], '·', digits(frequency[pair], 'float64'));
+            const turn = call(name, at[axis], '·', digits(frequency[pair]));
             return [
-                // Formulas do not break; on a narrow screen the value goes to a line of its own.
-                [name, h('span', formula(turn), ` = ${digits(values[pair], 'float64')}`)],
-                [`bits of ${name}`, hex(values[pair], 'float64')],
+                [name, equation([turn], digits(values[pair]))],
+                [`bits of ${name}`, hex(values[pair])],
             ];
         });
         this.readout.show({
             token: `${token}, ${name}`,
             ...Object.fromEntries(AXES.map((each, i) => [each, at[i]])),
             pair: `${pair}, turned by ${AXES[axis]}`,
-            frequency: digits(frequency[pair], 'float64'),
+            frequency: digits(frequency[pair]),
             ...Object.fromEntries(turns),
         });
     }
@@ -320,4 +288,32 @@ class Axes extends Room {
     }
 }
 
-export const show = opened(Axes);
+export const show = opened(Axes, {
+    title: 'Images and video: time, height and width',
+    words: [
+        'A word has the same position on all three axes, so that words alone are turned as by RoPE.',
+        'A patch has the time of its frame, and counts its row and its column from there; the next word comes one after the highest position so far.',
+        'Each pair of channels is turned by one axis alone: the colour of its dial says which, and its hand by how much.',
+    ],
+    papers: ['rope/mrope-positions', 'rope/grid'],
+    phrases: [
+        ['The word after the picture stands close behind it', { at: '30', kind: null, rows: null, columns: null }],
+        ['a video has a time for every frame', { kind: 'video', at: '62' }],
+        ['Qwen3.5 deals its pairs to the axes in turn', { model: 'qwen3.5-9b', pair: null }],
+    ],
+    asked: [
+        {
+            question:
+                'Qwen2-VL 2B reads 4 words, an image of 6 × 9 tokens, and a word. What is the position of that word?',
+            within: 0,
+            of: ['/v1/rope/mrope-positions', asked(MODEL, 'image', [1, 6, 9], [4, 1]), 'position_ids'],
+            at: -1,
+        },
+        {
+            question: 'How many pairs of Qwen2-VL 2B are turned by the width?',
+            unit: 'pairs',
+            within: 0,
+            answer: async () => (await pairsOf(MODEL)).owner.filter((axis) => axis === 2).length,
+        },
+    ],
+});

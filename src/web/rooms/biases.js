@@ -1,9 +1,8 @@
 // biases.js - what is added to the scores of attention by distance: ALiBi's slopes, and maps of buckets.
 import { arrays, tensors } from '../parts/api.js';
-import { choice, forms } from '../parts/controls.js';
+import { choice, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { formula, power, row } from '../parts/formula.js';
-import { split } from '../parts/latest.js';
 import { digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
 import { later } from '../parts/story.js';
@@ -45,35 +44,15 @@ const SLOPES = ['num_heads', 'variant', 'alibi_bias_max'];
 const FIRST = 'alibi';
 // What another value begins anew.
 const BEGIN = { win: null, at: null, slice: null, bucket: null };
-const OWN = ['slice', 'win', 'at', 'bucket', 'colours'];
+/** @type {import('../parts/room.js').Changes} */
+const ANEW = Object.fromEntries(
+    [...Object.keys(BEGIN), 'colours', ...Object.values(KINDS).flatMap(({ names }) => names)].map((name) => [
+        name,
+        null,
+    ]),
+);
 // The third form of ALiBi has one row a head, which is no map.
 const FORMS = ['symmetric', 'causal'];
-
-const WORDS = [
-    'These schemes leave the vectors alone and add a number to each score of attention, by how far the key is from the query.',
-    'ALiBi’s number falls in a straight line, with a slope of its own for each head: steep heads look near, flat ones far.',
-    'T5, DeBERTa, Shaw and Swin learn a number for each bucket; a map shows which pairs of tokens share one.',
-];
-
-/** @type {import('../parts/story.js').Exercise[]} */
-const ASKED = [
-    {
-        question: 'A model has 16 heads. What is the slope of the first?',
-        of: ['/v1/alibi/slopes', { num_heads: '16', dtype: 'float64' }],
-    },
-    {
-        question: 'T5 with 32 buckets and max_distance 128: which bucket has a key 100 tokens before the query?',
-        of: ['/v1/t5/buckets', { query_length: '101' }],
-        at: 100 * 101,
-    },
-    {
-        question: 'How many rows has the table of biases of a Swin window of 7 × 7?',
-        answer: async () => {
-            const { data } = await arrays('/v1/swin/index', { window_height: '7', window_width: '7' });
-            return 1 + Math.max(...data);
-        },
-    },
-];
 
 /** The slope of the ninth of 12 heads under both rules. */
 async function third() {
@@ -88,16 +67,15 @@ async function third() {
 
 class Biases extends Room {
     usual = { scheme: FIRST, slice: '0' };
-    controls = forms((name, value, done) => this.set({ [name]: value, ...(done ? BEGIN : {}) }, done));
+    controls = form((name, value, done) => this.set({ [name]: value, ...(done ? BEGIN : {}) }, done));
     picture = h('div.picture', { 'aria-busy': true });
     slopes = h('ol.bars');
     buckets = new Buckets((bucket) => this.set({ bucket }));
     kind = choice('scheme', Object.keys(KINDS), (name) => this.#choose(name));
-    ask = this.asks((error) => this.controls.fail(error), { busy: this.picture });
+    ask = this.asks(this.controls.fail, { busy: this.picture });
     slopesPart = h('div');
     bucketsPart = h('div', this.buckets.element, this.buckets.words);
 
-    asked = ASKED;
     notes = [
         [
             'Some texts give every number of heads the slopes ',
@@ -113,20 +91,13 @@ class Biases extends Room {
             input.nextElementSibling?.replaceChildren(TITLES[input.value]);
         const source = () => plain('/v1/alibi/slopes', this.#slopesOf(this.#values()));
         this.slopesPart.append(this.section('slopes', 'Slopes', { source }, this.slopes));
-        return [
-            this.story('Biases', WORDS, ...Object.values(KINDS).map(({ path }) => path)),
-            split(
-                [this.kind.element, this.controls.element],
-                this.slopesPart,
-                this.section('map', 'Maps of query and key', { first: true }, this.bucketsPart, this.picture),
-            ),
-        ];
+        const map = this.section('map', 'Maps of query and key', { first: true }, this.bucketsPart, this.picture);
+        return [this.split([this.kind.element, this.controls.element], this.slopesPart, map)];
     }
 
     /** Another scheme: its parameters begin anew. @param {string} name */
     #choose(name) {
-        const old = [...Object.values(KINDS).flatMap(({ names }) => names), ...OWN];
-        this.set({ ...Object.fromEntries(old.map((each) => [each, null])), scheme: name });
+        this.set({ ...ANEW, scheme: name });
     }
 
     get #scheme() {
@@ -203,4 +174,36 @@ class Biases extends Room {
     }
 }
 
-export const show = opened(Biases);
+export const show = opened(Biases, {
+    title: 'Biases',
+    words: [
+        'These schemes leave the vectors alone and add a number to each score of attention, by how far the key is from the query.',
+        'ALiBi’s number falls in a straight line, with a slope of its own for each head: steep heads look near, flat ones far.',
+        'T5, DeBERTa, Shaw and Swin learn a number for each bucket; a map shows which pairs of tokens share one.',
+    ],
+    papers: Object.values(KINDS).map(({ path }) => path),
+    phrases: [
+        ['The first head of ALiBi looks near', { ...ANEW, scheme: 'alibi', slice: '0', colours: 'one scale' }],
+        ['the last one far', { ...ANEW, scheme: 'alibi', slice: '7', colours: 'one scale' }],
+        ['T5 puts all keys 91 tokens back and more into bucket 15', { ...ANEW, scheme: 't5', bucket: '15' }],
+        ['and Shaw those 8 back and more into bucket 0', { ...ANEW, scheme: 'shaw', bucket: '0' }],
+    ],
+    asked: [
+        {
+            question: 'A model has 16 heads. What is the slope of the first?',
+            of: ['/v1/alibi/slopes', { num_heads: '16', dtype: 'float64' }],
+        },
+        {
+            question: 'T5 with 32 buckets and max_distance 128: which bucket has a key 100 tokens before the query?',
+            of: ['/v1/t5/buckets', { query_length: '101' }],
+            at: 100 * 101,
+        },
+        {
+            question: 'How many rows has the table of biases of a Swin window of 7 × 7?',
+            answer: async () => {
+                const { data } = await arrays('/v1/swin/index', { window_height: '7', window_width: '7' });
+                return 1 + Math.max(...data);
+            },
+        },
+    ],
+});

@@ -1,7 +1,7 @@
 // buckets.js - colours and a legend for maps of whole numbers: which cells share a bucket.
-import { fresh, h } from '../parts/dom.js';
+import { h } from '../parts/dom.js';
 import { painter, tint } from '../parts/palette.js';
-import { search } from '../parts/search.js';
+import { lookup } from '../parts/search.js';
 
 // Cells that are counted, and those of one request.
 const READ_MAX = 1 << 22;
@@ -33,13 +33,8 @@ export class Buckets {
     constructor(change) {
         this.change = change;
         /** @private */ this.chips = h('div.buckets', { role: 'group', 'aria-label': 'Buckets' });
-        const id = fresh('bucket');
-        /** @private */ this.field = search(id, (bucket) => change(bucket === '' ? null : Number(bucket)));
-        /** @private */ this.many = h('div.control', { 'data-parameter': 'bucket' }, [
-            h('label.name', { for: id }, 'bucket'),
-            this.field.parts,
-        ]);
-        this.element = h('div', { 'data-buckets': true }, this.chips, this.many);
+        /** @private */ this.many = lookup('bucket', (bucket) => change(bucket === '' ? null : Number(bucket)));
+        this.element = h('div', { 'data-buckets': true }, this.chips, this.many.element);
         this.words = h('p.note', { role: 'status' });
         /** @private @type {number[]} */ this.list = [];
         /** @private @type {number | null} */ this.chosen = null;
@@ -63,7 +58,7 @@ export class Buckets {
         this.size = { rows, columns, read };
         this.list = [...new Set([...found.keys(), ...last])].sort((a, b) => a - b);
         const titles = this.list.map((bucket) => ({ value: String(bucket), title: String(bucket) }));
-        this.field.offer([{ value: '', title: 'all' }, ...titles]);
+        this.many.offer([{ value: '', title: 'all' }, ...titles]);
     }
 
     get #ends() {
@@ -100,9 +95,9 @@ export class Buckets {
         const focused = document.activeElement?.getAttribute('data-bucket');
         const many = this.list.length > CHIPS_MAX;
         this.chips.hidden = many;
-        this.many.hidden = !many;
+        this.many.element.hidden = !many;
         this.chips.replaceChildren(...(many ? [] : this.list.map(button)));
-        this.field.show(this.chosen === null ? '' : String(this.chosen));
+        this.many.show(this.chosen === null ? '' : String(this.chosen));
         if (focused)
             /** @type {HTMLElement | null} */ (this.chips.querySelector(`[data-bucket="${focused}"]`))?.focus();
         const { rows, read } = this.size;

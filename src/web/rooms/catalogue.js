@@ -2,8 +2,8 @@
 import { Problem, json, request } from '../parts/api.js';
 import { fresh, h } from '../parts/dom.js';
 import { complaint } from '../parts/latest.js';
-import { search } from '../parts/search.js';
-import { grid } from '../parts/table.js';
+import { lookup } from '../parts/search.js';
+import { grid, scrolled } from '../parts/table.js';
 
 /** @typedef {import('openapi').components['schemas']} Schemas */
 /** @typedef {Schemas['Catalogue']['models'][number]} Model */
@@ -32,15 +32,12 @@ export async function parametersOf(name) {
  * @param {(name: string) => void} change an empty name: none
  * @param {{encodings?: string[], fits?: (model: Model) => boolean, label?: string, needed?: boolean}} [which] */
 export function picker(change, { encodings = [], fits, label = 'model', needed = false } = {}) {
-    const id = fresh('model');
-    const rest = h('p.help', { id: `${id}-help` });
-    const field = search(id, change);
-    field.parts[0].setAttribute('aria-describedby', rest.id);
+    const field = lookup(label, change);
     const own = fits ?? (({ encoding }) => encodings.length === 0 || encodings.includes(encoding));
     const offer = /** @param {Model[]} all */ (all) => {
         const list = all.filter(own);
         const some = `${list.length} of ${all.length} models: those with ${encodings.join(' or ')}.`;
-        rest.textContent = `${encodings.length > 0 ? some : `${list.length} models.`} Type a part of a name.`;
+        field.words.textContent = `${encodings.length > 0 ? some : `${list.length} models.`} Type a part of a name.`;
         const titles = list.map(({ name, title, organization }) => [name, `${title}, ${organization}`]);
         const choices = needed ? titles : [['', 'none'], ...titles];
         field.offer(choices.map(([value, title]) => ({ value, title })));
@@ -48,12 +45,7 @@ export function picker(change, { encodings = [], fits, label = 'model', needed =
     models()
         .then(offer)
         .catch(() => undefined); // The line says that the server is away.
-    const element = h('div.control', { 'data-parameter': label }, [
-        h('div.control-head', h('label.name', { for: id }, label)),
-        h('div.control-row', field.parts),
-        rest,
-    ]);
-    return { element, show: field.show };
+    return field;
 }
 
 /** What became of each key. @param {Resolved} resolved */
@@ -69,9 +61,7 @@ function keys({ keys: list, warnings, encoding }) {
     return [
         h('p', `encoding: ${encoding}`),
         ...warnings.map((words) => h('p.warning', words)),
-        h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Keys of the configuration' }, [
-            grid({ class: 'keys' }, '', ['key', 'value', 'was', 'for'], rows),
-        ]),
+        scrolled('Keys of the configuration', grid({ class: 'keys' }, '', ['key', 'value', 'was', 'for'], rows)),
     ];
 }
 
@@ -104,7 +94,8 @@ export function configBox(change) {
     };
     field.addEventListener('change', () => void read());
     field.addEventListener('paste', () => setTimeout(() => void read()));
-    const box = h('div.control.config', [
+    const box = h('details.more.config', [
+        h('summary', 'Paste a config.json'),
         h('label.name', { for: id }, 'config.json'),
         h('p.help', 'Paste a model’s configuration, or drop its file anywhere.'),
         field,

@@ -5,24 +5,6 @@ import { seriesTable } from '../parts/table.js';
 
 /** @typedef {{cos: ArrayLike<number>, sin: ArrayLike<number>}} Turn */
 
-/** The axis that owns each pair: the one whose step turns it. The rows of a table stand at the origin, then one step
- * along each axis. @param {Turn} steps @param {number} axes @returns {number[]} */
-export function owners({ cos, sin }, axes) {
-    const pairs = cos.length / (axes + 1);
-    const turned = /** @param {number} axis @param {number} pair */ (axis, pair) => {
-        const at = (axis + 1) * pairs + pair;
-        return cos[at] !== cos[pair] || sin[at] !== sin[pair];
-    };
-    const all = Array.from({ length: axes }, (_, axis) => axis);
-    return Array.from({ length: pairs }, (_, pair) => all.findIndex((axis) => turned(axis, pair)));
-}
-
-/** Positions at the origin and one step along each axis, as a query names them. @param {number} axes */
-export const steps = (axes) =>
-    Array.from({ length: axes }, (_, axis) =>
-        Array.from({ length: axes + 1 }, (_, step) => (step === axis + 1 ? 1 : 0)).join(','),
-    ).join(';');
-
 /** Numbers in order as ranges: 0–15, 40. @param {number[]} list */
 function ranges(list) {
     const first = list.filter((n) => !list.includes(n - 1));

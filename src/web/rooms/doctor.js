@@ -1,6 +1,6 @@
 // doctor.js - a file that should hold an encoding: is it right, and if not, what is wrong with it?
 import { Problem, address, answer, request } from '../parts/api.js';
-import { choice, forms } from '../parts/controls.js';
+import { choice, form } from '../parts/controls.js';
 import { fresh, h } from '../parts/dom.js';
 import { brief, digits } from '../parts/number.js';
 import { told } from '../parts/readout.js';
@@ -39,12 +39,6 @@ const SHOWN = ['tensor', 'slice', 'win', 'at'].map((name) => PREFIX + name);
 
 const NOTHING = 'Nothing to judge yet: drop a file, or try one of those above.';
 const OWN_FILE = ' The address of this page holds what is claimed, and not the file.';
-const WORDS = [
-    'Drop a file of cosines and sines, of rotated vectors or of biases, and say which model it should belong to.',
-    'The server compares every number with the exact one, and names the mistake under which all of them fit.',
-    'The picture is what the file has less what it should have; the cursor marks the first wrong place.',
-];
-
 /** The tables that a file can be compared with, by what the server calls them. @param {Listing} listing
  * @returns {Record<string, Resource>} */
 function claims({ encodings }) {
@@ -118,18 +112,6 @@ async function judged(id) {
     return verify(read(id, await make()), { encoding, ...claim });
 }
 
-/** @type {import('../parts/story.js').Exercise[]} */
-const ASKED = [
-    {
-        question: '“cos and sin with another base”: which base was it made with?',
-        answer: async () => Number((await judged('base')).diagnosis[0]?.parameters?.rope_theta),
-    },
-    {
-        question: '“Llama 3.1 without its scaling”: which pair is the first that is wrong?',
-        answer: async () => Number((await judged('scaling')).first_bad?.pair),
-    },
-];
-
 class Doctor extends Room {
     claims = claims(this.listing);
     /** @private @type {Upload | null} */ file = null;
@@ -138,7 +120,7 @@ class Doctor extends Room {
     /** The parameters under which the file was judged, as the server read off what nobody said.
      * @private @type {Values} */
     shown = {};
-    controls = forms((name, value, done) => done && this.set({ encoding: this.#kind, [name]: value }));
+    controls = form((name, value, done) => done && this.set({ encoding: this.#kind, [name]: value }));
     /** What is claimed number by number. @private */
     more = h('details.more', h('summary', 'All parameters of the claim'), this.controls.element);
     report = h('div.report', { role: 'status' });
@@ -147,22 +129,15 @@ class Doctor extends Room {
     encoding = choice('encoding', [BY_FILE, ...Object.keys(this.claims)], (value) =>
         this.set({ encoding: value === BY_FILE ? null : value }),
     );
-    model = picker((name) => void this.#choose(name).catch(this.fail), {
-        encodings: [
-            ...new Set(
-                Object.values(this.claims)
-                    .filter(hasModel)
-                    .map(({ encoding }) => encoding),
-            ),
-        ],
-    });
+    /** Encodings whose tables a model decides. @private */
+    ofModels = [...new Set(Object.values(this.claims).flatMap((each) => (hasModel(each) ? [each.encoding] : [])))];
+    model = picker((name) => void this.#choose(name).catch(this.fail), { encodings: this.ofModels });
     config = configBox((resolved) => this.#adopt(resolved));
     ask = this.asks((error) => {
         this.controls.fail(error);
         if (error !== null) this.#refuse(error);
     });
 
-    asked = ASKED;
     notes = [
         'A table may be right in its first rows and wrong in all others: slow pairs hardly move at first. Compare far positions, too.',
     ];
@@ -174,26 +149,18 @@ class Doctor extends Room {
         const tries = samples.map(({ id: name, title }) =>
             h('button', { type: 'button', 'data-sample': name, onclick: () => this.#sample(name) }, title),
         );
-        return [
-            this.story('Check a table', WORDS, 'rope/table'),
-            h('div.split', [
-                h('section.panel', { 'aria-label': 'Claim' }, [
-                    h('div.drop', [
-                        h('label.name', { for: id }, 'A .npy or .safetensors file, chosen or dropped anywhere'),
-                        h('div.control-row', input),
-                        this.fileName,
-                    ]),
-                    this.encoding.element,
-                    this.model.element,
-                    h('details.more', h('summary', 'Paste a config.json'), this.config.element),
-                    this.more,
-                ]),
-                h('div.stage', [
-                    h('div.story.samples', h('span', 'Or try one:'), tries),
-                    this.section('verdict', 'Verdict', { first: true }, this.fault.element, this.report, this.picture),
-                ]),
-            ]),
-        ];
+        const file = h('div.drop', [
+            h('label.name', { for: id }, 'A .npy or .safetensors file, chosen or dropped anywhere'),
+            h('div.control-row', input),
+            this.fileName,
+        ]);
+        const claim = [this.encoding.element, this.model.element, this.config.element, this.more];
+        const halves = this.split(
+            claim,
+            this.section('verdict', 'Verdict', { first: true }, this.fault.element, this.report, this.picture),
+        );
+        halves.querySelector('.stage')?.removeAttribute('aria-busy'); // Who has no file waits for nothing.
+        return [h('div.story.samples', file, h('span', 'Or try one:'), tries), halves];
     }
 
     /** The words of what was refused, where they are seen. @param {unknown} error */
@@ -377,8 +344,7 @@ class Doctor extends Room {
 }
 
 /** @param {number | null | undefined} value */
-const plain = (value) =>
-    value === null || value === undefined ? 'not finite' : digits(Number(value.toPrecision(6)), 'float64');
+const plain = (value) => (value === null || value === undefined ? 'not finite' : digits(Number(value.toPrecision(6))));
 
 /** A report in words. @param {Report} report */
 function verdict(report) {
@@ -440,4 +406,28 @@ function bandTable(bands) {
     ]);
 }
 
-export const show = opened(Doctor);
+const BASE = { sample: 'base', encoding: 'rope', head_dim: '128', model: null };
+
+export const show = opened(Doctor, {
+    title: 'Check a table',
+    words: [
+        'Drop a file of cosines and sines, of rotated vectors or of biases, and say which model it should belong to.',
+        'The server compares every number with the exact one, and names the mistake under which all of them fit.',
+        'The picture is what the file has less what it should have; the cursor marks the first wrong place.',
+    ],
+    papers: ['rope/table'],
+    phrases: [
+        ['A table of another base names the base it was made with', { ...BASE, rope_theta: '500000' }],
+        ['claim that base, and the same file is right', { ...BASE, rope_theta: '10000' }],
+    ],
+    asked: [
+        {
+            question: '“cos and sin with another base”: which base was it made with?',
+            answer: async () => Number((await judged('base')).diagnosis[0]?.parameters?.rope_theta),
+        },
+        {
+            question: '“Llama 3.1 without its scaling”: which pair is the first that is wrong?',
+            answer: async () => Number((await judged('scaling')).first_bad?.pair),
+        },
+    ],
+});

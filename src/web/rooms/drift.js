@@ -212,8 +212,8 @@ export class Drift extends Room {
         this.readout.show([
             ['position', positions[row]],
             ['pair', column],
-            ['frequency', digits(frequency[column], 'float64')],
-            ['wavelength', `${digits(wavelength[column], 'float64')} tokens`],
+            ['frequency', digits(frequency[column])],
+            ['wavelength', `${digits(wavelength[column])} tokens`],
             ...valueFacts(exact[at], 'float64', 'cosine, exact'),
             ...valueFacts(rounded[at], 'float64', 'cosine, float32'),
             ...valueFacts(error, 'float64', `error, ${this.#angle}`, ' rad'),

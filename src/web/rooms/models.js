@@ -4,7 +4,7 @@ import { h } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
 import { pointed } from '../parts/pointers.js';
 import { Room, opened } from '../parts/room.js';
-import { grid } from '../parts/table.js';
+import { grid, scrolled } from '../parts/table.js';
 import { configBox, picker } from './catalogue.js';
 
 /** @typedef {import('./catalogue.js').Resolved['layers'][number]} Layers */
@@ -14,11 +14,6 @@ import { configBox, picker } from './catalogue.js';
 const SCHEMES = { rope: 'RoPE', alibi: 'ALiBi', t5: 'T5 buckets', none: 'none (NoPE)' };
 const COUNTS = ['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers', 'num_decoder_layers'];
 const HEADS = ['layers', 'scheme', 'rotates', 'theta', 'window', 'scaling', 'attention factor'];
-
-const WORDS = [
-    'Not every layer of a model sees positions in the same way: some rotate all pairs, some a part of them, and some not at all (NoPE).',
-    'Each lane is a layer, the first at the left; lanes of one colour have the same parameters, and a short one sees a part of the text alone.',
-];
 
 /** The first of these keys that a configuration has. @param {Record<string, any>} config @param {string[]} names */
 const keyOf = (config, names) =>
@@ -84,9 +79,7 @@ function drawn({ title, count, kinds }) {
         still.length === 0 || still.length === whole
             ? `${whole} layers.`
             : `Of ${whole} layers, ${still.length} do not rotate: ${listed(still, 12)}.`;
-    const table = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Layers of ${title}` }, [
-        grid({ class: 'types-table' }, '', HEADS, rows),
-    ]);
+    const table = scrolled(`Layers of ${title}`, grid({ class: 'types-table' }, '', HEADS, rows));
     return h('section.model', { 'aria-label': title }, h('h2', title), said, list, table);
 }
 
@@ -113,11 +106,11 @@ class Models extends Room {
 
     layout() {
         return [
-            this.story('Models: which layers rotate', WORDS),
+            this.phrases(),
             h('div.panel.fields', [
                 this.bound('model', (change) => picker(change, { needed: true })).element,
                 this.bound('beside', (change) => picker(change, { label: 'beside it' })).element,
-                h('details.more', h('summary', 'Paste or drop a config.json'), this.config.element),
+                this.config.element,
             ]),
             this.fault.element,
             this.out,
@@ -167,4 +160,15 @@ class Models extends Room {
     }
 }
 
-export const show = opened(Models);
+export const show = opened(Models, {
+    title: 'Models: which layers rotate',
+    words: [
+        'Not every layer of a model sees positions in the same way: some rotate all pairs, some a part of them, and some not at all (NoPE).',
+        'Each lane is a layer, the first at the left; lanes of one colour have the same parameters, and a short one sees a part of the text alone.',
+    ],
+    phrases: [
+        ['Every fourth layer of Llama 4 does not rotate', { model: null, beside: null }],
+        ['five layers of six of Gemma 3 see the near text alone', { model: 'gemma-3-4b', beside: null }],
+        ['gpt-oss changes from layer to layer', { model: 'gpt-oss-20b', beside: null }],
+    ],
+});

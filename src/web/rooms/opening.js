@@ -1,11 +1,9 @@
 // opening.js - the first screen: what this is, one picture, why its numbers are exact, and two doors.
 import { arrays } from '../parts/api.js';
-import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { brief, digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
 import { matrixOf } from '../parts/safetensors.js';
-import { phrases } from '../parts/story.js';
 import { Strips } from '../parts/strips.js';
 import { picker } from './catalogue.js';
 import { between } from './drift.js';
@@ -21,13 +19,6 @@ const FIRST = { row: 40, column: 12 };
 const FAR = [4096, 131072, 1048576];
 // So many positions before each of these are compared.
 const BEFORE = 128;
-
-/** What is said of the picture, and the cell that each phrase points at. @type {[string, Cell][]} */
-const PHRASES = [
-    ['The first columns turn once in six positions', { row: 40, column: 0 }],
-    ['those in the middle take hundreds', { row: 64, column: 56 }],
-    ['the last ones hardly move', { row: 100, column: 126 }],
-];
 
 /** The worst angle and the largest difference of a table in float32. @param {Record<string, string>} of @param {number} to
  * @param {AbortSignal} signal @returns {Promise<Far>} */
@@ -69,25 +60,19 @@ class Opening extends Room {
     table = this.asks(undefined, { busy: this.picture });
     far = this.asks(this.fault.show);
     said = h('p.caption', { role: 'status' });
-    wave = this.own(
-        new Curve({
-            name: 'The wave under the pointer',
-            xName: 'position',
-            yRange: [-1, 1],
-            height: 150,
-            tabled: true,
-        }),
-    );
+    wave = this.plot({
+        name: 'The wave under the pointer',
+        xName: 'position',
+        yRange: [-1, 1],
+        height: 150,
+        tabled: true,
+    });
     fars = h('div.fars', { role: 'status' });
     /** @private @type {ArrayLike<number>} */ data = [];
     strips = this.own(new Strips(this.place, (cell) => this.#point(cell), { first: FIRST }));
 
     layout() {
-        return [this.#head(), this.#why()];
-    }
-
-    #head() {
-        return h('section.hero', { 'aria-label': 'A table of positions' }, [
+        const hero = h('section.hero', { 'aria-label': 'A table of positions' }, [
             h('h1', 'Where a word stands, in exact numbers'),
             h('div.intro', [
                 h('p.lead', [
@@ -100,12 +85,9 @@ class Opening extends Room {
             this.picture,
             this.said,
             this.wave.element,
-            phrases(PHRASES, (cell) => this.strips.move(cell, true)),
+            this.phrases(),
         ]);
-    }
-
-    #why() {
-        return h('section.why', { 'aria-label': 'Why exact' }, [
+        const why = h('section.why', { 'aria-label': 'Why exact' }, [
             h('h2', 'Why exact'),
             h('p.lead', [
                 'RoPE turns each pair of channels by its position times a frequency. float32, as in PyTorch’s reference code, ' +
@@ -115,6 +97,7 @@ class Opening extends Room {
             this.fault.element,
             this.fars,
         ]);
+        return [hero, why];
     }
 
     #doors() {
@@ -163,4 +146,10 @@ class Opening extends Room {
     }
 }
 
-export const show = opened(Opening);
+export const show = opened(Opening, {
+    phrases: [
+        ['The first columns turn once in six positions', { at: '40,0' }],
+        ['those in the middle take hundreds', { at: '64,56' }],
+        ['the last ones hardly move', { at: '100,126' }],
+    ],
+});

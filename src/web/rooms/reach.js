@@ -1,33 +1,22 @@
 // reach.js - what scaling does to the angles of each pair, and which of them training has never seen.
 import { address, arrays, json, listed, tensors } from '../parts/api.js';
 import { choice, control, fields, form } from '../parts/controls.js';
-import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
-import { formula, power, row } from '../parts/formula.js';
-import { split } from '../parts/latest.js';
+import { equation, power, row } from '../parts/formula.js';
 import { brief, digits } from '../parts/number.js';
 import { Readout, valueFacts } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
 import { later } from '../parts/story.js';
-import { grid } from '../parts/table.js';
+import { grid, scrolled } from '../parts/table.js';
 import { block, plain } from '../parts/take.js';
-import { configBox, models, picker } from './catalogue.js';
+import { configBox, picker } from './catalogue.js';
 import { Drift } from './drift.js';
 import { Handles } from './handles.js';
 
 /** @typedef {Record<string, string>} Values */
 /** @import { Numbers } from '../parts/safetensors.js' */
 /** @typedef {{name: string, frequency: Numbers, wavelength: Numbers, stretch: Numbers, turns?: Numbers}} Kind */
-/**
- * @typedef {object} Found
- * @property {Kind[]} kinds
- * @property {{base: string, width: string}} waves base and rotated channels of the unscaled frequencies
- * @property {Numbers} trained turns within the training length
- * @property {Record<string, ArrayLike<number>>} facts one number for each type
- * @property {string[]} types those of the comparison
- * @property {Record<string, Record<string, {value: unknown, note?: string}>>} settings by type and engine
- * @property {string[]} words
- */
+/** @typedef {Record<string, Record<string, {value: unknown, note?: string}>>} Settings by type and engine */
 
 const PATH = '/v1/rope/compare';
 /** @type {Values} */
@@ -53,30 +42,20 @@ const SCALED_BASE = { rope_theta: '10000', head_dim: '128', factor: '8', dtype: 
 const ROUNDED = 'float32 shows below how far the arithmetic of PyTorch turns the angles of a type.';
 const LEAD =
     'Drag the two lengths. A pair whose wave is above the training length has not trained on all of its angles.';
-const WORDS = [
-    'A pair whose wave is longer than the training text has turned through a part of the circle only; the rest of its angles is new to the model.',
-    'The shaded zone is what training never saw: a longer text takes the unscaled pairs into it.',
-    'Every scaling slows the pairs so that they stay out of the zone, and each chooses which pairs pay for it.',
-];
-
 /** The parameters of a model, and what its publisher says of longer contexts. @param {string} model
- * @returns {Promise<Record<string, unknown>>} */
+ * @returns {Promise<Record<string, any>>} */
 async function published(model) {
-    const { parameters } = (await models()).find(({ name }) => name === model) ?? {};
-    if (parameters === undefined) return {};
-    const { long_context } = await json(`/v1/models/${encodeURIComponent(model)}`);
-    return { ...parameters, long_context };
+    if (model === '') return {};
+    const { long_context, resolved } = await json(`/v1/models/${encodeURIComponent(model)}`);
+    return { ...resolved.parameters, long_context };
 }
 
-/** The values of a comparison that a model's parameters say. @param {Record<string, unknown>} facts @param {string[]} names */
-function valuesOf(facts, names) {
-    // The publisher's own setting for a longer context, where there is one.
-    const advice = /** @type {{max_position_embeddings?: number, rope_scaling?: Record<string, unknown>}} */ (
-        facts.long_context ?? {}
-    );
+/** The values of a comparison that a model's parameters say; the publisher's own setting for a longer context comes
+ * first. @param {Record<string, any>} facts @param {string[]} names */
+function valuesOf({ long_context: advice = {}, ...facts }, names) {
     const { original_max_position_embeddings: original, max_position_embeddings: most = 4096 } = facts;
     const trained = Number(advice.rope_scaling?.original_max_position_embeddings ?? original ?? most);
-    const whole = Number(advice.max_position_embeddings ?? facts.max_position_embeddings ?? trained);
+    const whole = Number(advice.max_position_embeddings ?? most);
     const own = names.filter((name) => !LENGTHS.includes(name) && facts[name] !== undefined);
     /** @type {Values} */
     const values = {
@@ -114,7 +93,7 @@ const sideBySide = (caption, kinds, heads, numbersOf) =>
         kinds.map((kind, i) =>
             h('tr', [
                 h('th', { scope: 'row', class: `series-${i % 8}` }, kind.name),
-                numbersOf(kind, i).map((each) => h('td', each === undefined ? '–' : digits(each, 'float64'))),
+                numbersOf(kind, i).map((each) => h('td', each === undefined ? '–' : digits(each))),
             ]),
         ),
     );
@@ -132,25 +111,6 @@ async function stretches() {
     return `${at(1)}, ${at(ntk.length - 1)}`;
 }
 
-/** @type {import('../parts/story.js').Exercise[]} */
-const ASKED = [
-    {
-        question: 'The base is 10000, head_dim 128, s = 8. What is NTK’s scaled base?',
-        answer: async () => Number((await tensors('/v1/rope/scaled-base', SCALED_BASE)).scalars.scaled_base),
-    },
-    {
-        question: 'How long is the longest wave of Llama 3.1 8B?',
-        unit: 'positions',
-        of: ['/v1/rope/frequencies', { model: 'llama-3.1-8b', dtype: 'float64' }, 'wavelength'],
-        at: -1,
-    },
-    {
-        question:
-            'The base is 10000, head_dim 128, trained on 4096 tokens. Which pair first exceeds its training range in a text of 32768?',
-        answer: () => firstUnseen(DEFAULTS),
-    },
-];
-
 /** The settings of a type as text to be copied. @param {Record<string, {value: unknown, note?: string}>} settings */
 const blocks = (settings) =>
     Object.entries(settings).map(([engine, { value, note: words }]) => {
@@ -167,7 +127,7 @@ class Reach extends Room {
         .sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
     names = this.all.map(({ name }) => name);
     choices = this.rows(PATH, ['rope_types'])[0]?.choices ?? [];
-    controls = form(this.all, (name, value, done) => this.set({ [name]: value }, done));
+    controls = form((name, value, done) => this.set({ [name]: value }, done));
     model = picker((name) => this.#begin({ model: name || null, types: null, pair: null }), { encodings: ['rope'] });
     config = configBox(({ encoding, parameters }) => {
         if (encoding === 'rope') this.#adopt(parameters);
@@ -178,7 +138,7 @@ class Reach extends Room {
     );
     /** @private @type {Record<string, unknown>} */ facts = {};
     /** @private */ factsOf = '';
-    /** @private @type {Found | null} */ found = null;
+    /** @private @type {Awaited<ReturnType<Reach['read']>> | null} */ found = null;
     waves = this.#curve({
         name: 'Wavelength of each pair, in positions',
         yName: 'wavelength in positions',
@@ -200,7 +160,7 @@ class Reach extends Room {
             change: (value, done) => this.#moved(LENGTHS[1], value, done),
         },
     ]);
-    table = h('div.scroll.types', { tabindex: 0, role: 'region', 'aria-label': 'Types side by side' });
+    table = scrolled('Types side by side');
     settings = h('div.settings');
     remarks = h('p.note');
     readout = new Readout();
@@ -212,10 +172,9 @@ class Reach extends Room {
     /** @param {import('../parts/curve.js').Options} options */
     #curve(options) {
         const onCursor = /** @param {number} pair @param {boolean} done */ (pair, done) => this.#point(pair, done);
-        return this.own(new Curve({ xName: 'pair', yLog: true, height: 320, onCursor, ...options }));
+        return this.plot({ xName: 'pair', yLog: true, height: 320, onCursor, ...options });
     }
 
-    asked = ASKED;
     notes = [
         [
             'Some texts multiply the base by s and call it NTK. The naive base b · s stretches less than NTK’s at every pair but the first: for b = 10000, d = 128, s = 8, ',
@@ -226,23 +185,13 @@ class Reach extends Room {
 
     layout() {
         const along = /** @param {string} name */ (name) => () => plain(PATH, this.#asked(), name);
-        const numerics = this.control(['numerics', ['exact', 'float32'], ROUNDED]);
+        const { element: numerics } = this.control(['numerics', ['exact', 'float32'], ROUNDED]);
+        const waves = { lead: LEAD, first: true, source: along('wavelength') };
+        this.table.classList.add('types');
         return [
-            this.story('Long contexts', WORDS, PATH, 'rope/frequencies'),
-            split(
-                [
-                    this.model.element,
-                    h('details.more', h('summary', 'Paste a config.json'), this.config.element),
-                    this.types.element,
-                    numerics.element,
-                    this.controls.element,
-                ],
-                this.section(
-                    'waves',
-                    'Wavelengths, and two lengths of text',
-                    { ...{ lead: LEAD, first: true, source: along('wavelength') } },
-                    this.waves.element,
-                ),
+            this.split(
+                [this.model.element, this.config.element, this.types.element, numerics, this.controls.element],
+                this.section('waves', 'Wavelengths, and two lengths of text', waves, this.waves.element),
                 h('div.pair-of-pictures', [
                     this.section('turns', 'Largest angle, in turns', { source: along('turns') }, this.turns.element),
                     this.section('stretch', 'Stretch', { source: along('stretch') }, this.stretch.element),
@@ -308,7 +257,7 @@ class Reach extends Room {
     async load() {
         const model = this.place.get('model');
         try {
-            if (model !== this.factsOf) this.facts = model === '' ? {} : await published(model);
+            if (model !== this.factsOf) this.facts = await published(model);
             this.factsOf = model;
         } catch (error) {
             return this.fail(error);
@@ -317,61 +266,55 @@ class Reach extends Room {
         const types = this.#chosen();
         this.model.show(model);
         this.types.show(types.join(','));
-        this.controls.show(values, this.#usual());
+        this.controls.show(this.all, values, this.#usual());
         this.handles.show(LENGTHS.map((name) => Number(values[name])));
         await this.ask.ask(
             [values, types, model],
-            (signal) => this.#read(types, signal),
+            (signal) => this.read(types, signal),
             (found) => this.#show(found),
         );
         this.#point(this.place.number('pair', -1), null);
         this.#showOne();
     }
 
-    /** Leave out the keys of types that were not chosen. @param {Values} values @param {string[]} types */
-    #readable(values, types) {
-        const own = String(this.facts.rope_type ?? '');
-        if (own === '' || types.includes(own)) return values;
-        const kept = [...FIRST, 'rotary_dim'];
-        const all = Object.entries(values).filter(([name]) => kept.includes(name) || this.place.get(name) !== '');
-        return Object.fromEntries(all);
-    }
-
-    /** The comparison. @returns {Values} */
+    /** The comparison. Of a model the server knows all that was not set by hand, but how long its texts are to be.
+     * @returns {Values} */
     #asked() {
-        const types = this.#chosen();
-        const rope_types = types.filter((type) => type !== NAIVE).join(',');
         const model = this.place.get('model');
-        return { ...(model ? { model } : {}), ...this.#readable(this.#values(), types), dtype: 'float64', rope_types };
+        const { target_length } = this.#values();
+        const values = model === '' ? this.#values() : { model, ...this.chosen(this.names), target_length };
+        const rope_types = this.#chosen()
+            .filter((type) => type !== NAIVE)
+            .join(',');
+        return { ...values, dtype: 'float64', rope_types };
     }
 
-    /** @param {string[]} types @param {AbortSignal} signal @returns {Promise<Found>} */
-    async #read(types, signal) {
+    /** @param {string[]} types @param {AbortSignal} signal */
+    async read(types, signal) {
         const own = types.filter((type) => type !== NAIVE);
-        const values = this.#asked();
-        const found = await tensors(PATH, values, { signal });
-        const { head_dim, rope_theta, rotary_dim, max_position_embeddings } = values;
-        const unscaled = { head_dim, rope_theta, dtype: 'float64', ...(rotary_dim ? { rotary_dim } : {}) };
-        const lengths = { max_position_embeddings, target_length: max_position_embeddings };
-        const { turns: trained } = await arrays(PATH, { ...unscaled, ...lengths, rope_types: 'default' }, signal);
+        const found = await tensors(PATH, this.#asked(), { signal });
+        const { factor, ...all } = /** @type {Values} */ (found.parameters);
+        const { head_dim, rope_theta, rotary_dim, max_position_embeddings } = all;
+        const unscaled = { head_dim, rope_theta, rotary_dim, max_position_embeddings, dtype: 'float64' };
+        const trained = { ...unscaled, target_length: max_position_embeddings, rope_types: 'default' };
         const facts = await listed(found, signal);
-        const { inv_freq, wavelength, stretch, turns } = facts;
-        const n = wavelength.length / own.length;
-        /** @type {Kind[]} */
+        const n = facts.wavelength.length / own.length;
         const kinds = own.map((name, i) => {
-            const part = /** @param {Numbers} list */ (list) => list.slice(i * n, (i + 1) * n);
-            const waves = { frequency: part(inv_freq), wavelength: part(wavelength) };
-            return { name, ...waves, stretch: part(stretch), turns: part(turns) };
+            const part = /** @param {string} tensor */ (tensor) => facts[tensor].slice(i * n, (i + 1) * n);
+            const [frequency, wavelength, stretch, turns] = ['inv_freq', 'wavelength', 'stretch', 'turns'].map(part);
+            return /** @type {Kind} */ ({ name, frequency, wavelength, stretch, turns });
         });
-        const words = found.scalars.warnings ? [`${String(found.scalars.warnings)}.`] : [];
-        if (types.includes(NAIVE))
-            kinds.push(await naive({ head_dim, rope_theta, factor: String(found.parameters.factor) }, signal));
-        const settings = /** @type {Found['settings']} */ (found.scalars.settings);
-        const waves = { base: String(rope_theta), width: String(2 * n) };
-        return { kinds, waves, trained, facts, types: own, settings, words };
+        if (types.includes(NAIVE)) kinds.push(await naive({ head_dim, rope_theta, factor }, signal));
+        return {
+            ...{ kinds, facts, types: own, waves: { base: String(rope_theta), width: String(2 * n) } },
+            /** Turns within the training length. */
+            trained: (await arrays(PATH, trained, signal)).turns,
+            settings: /** @type {Settings} */ (found.scalars.settings),
+            words: found.scalars.warnings ? `${String(found.scalars.warnings)}.` : '',
+        };
     }
 
-    /** @param {Found} found */
+    /** @param {NonNullable<Reach['found']>} found */
     #show(found) {
         this.found = found;
         const { kinds, trained } = found;
@@ -382,11 +325,11 @@ class Reach extends Room {
         this.turns.show(kinds.flatMap(({ name, turns: y }) => (y ? [{ name, y }] : [])));
         const turns = kinds.flatMap((kind) => Array.from(kind.turns ?? []));
         this.turns.options.yRange = [Math.min(...turns, ...trained) / 1.5, Math.max(...turns) * 1.5];
-        this.remarks.textContent = found.words.join(' ');
+        this.remarks.textContent = found.words;
     }
 
     /** From the largest trained angle to the full turn, for the pairs that have not trained on all of it.
-     * @param {Curve} curve */
+     * @param {import('../parts/curve.js').Curve} curve */
     #zone(curve) {
         const trained = this.found?.trained ?? [];
         const slow = Array.from(trained, (turns, pair) => ({ turns, pair })).filter(({ turns }) => turns < 1);
@@ -425,15 +368,15 @@ class Reach extends Room {
         );
     }
 
-    /** The frequency of a pair under each type. @param {Found} found @param {number | null} pair */
+    /** The frequency of a pair under each type. @param {NonNullable<Reach['found']>} found
+     * @param {number | null} pair */
     #explain({ kinds, waves }, pair) {
         if (pair === null) return this.readout.show(null);
         const unscaled = power(waves.base, row('−', 2 * pair, '/', waves.width));
         const facts = kinds.flatMap(({ name, frequency, stretch }) => {
-            const slower = stretch[pair] === 1 ? [] : ['/', digits(stretch[pair], 'float64')];
-            const [[, value], bits] = valueFacts(frequency[pair], 'float64');
-            // Formulas do not break; on a narrow screen the value goes to a line of its own.
-            const whole = h('span', formula(unscaled.cloneNode(true), ...slower), ` = ${value}`);
+            const slower = stretch[pair] === 1 ? [] : ['/', digits(stretch[pair])];
+            const [[, value], bits] = valueFacts(frequency[pair]);
+            const whole = equation([unscaled.cloneNode(true), ...slower], String(value));
             return [/** @type {import('../parts/readout.js').Fact} */ ([`frequency, ${name}`, whole]), bits];
         });
         this.readout.show([['pair', pair], ...facts]);
@@ -472,4 +415,35 @@ class Reach extends Room {
     }
 }
 
-export const show = opened(Reach);
+export const show = opened(Reach, {
+    title: 'Long contexts',
+    words: [
+        'A pair whose wave is longer than the training text has turned through a part of the circle only; the rest of its angles is new to the model.',
+        'The shaded zone is what training never saw: a longer text takes the unscaled pairs into it.',
+        'Every scaling slows the pairs so that they stay out of the zone, and each chooses which pairs pay for it.',
+    ],
+    papers: ['rope/compare', 'rope/frequencies'],
+    phrases: [
+        ['Linear scaling slows every pair by the same factor', { types: 'default,linear', pair: '0', model: null }],
+        ['YaRN leaves pair 10 as it is', { types: 'default,yarn', pair: '10', model: null }],
+        ['and slows pair 40 of Qwen3 at 131072', { model: 'qwen3-0.6b', types: 'default,yarn', pair: '40' }],
+        ['Llama 3.1 turns its last pair once in 20 million', { model: 'llama-3.1-8b', types: 'published', pair: '63' }],
+    ],
+    asked: [
+        {
+            question: 'The base is 10000, head_dim 128, s = 8. What is NTK’s scaled base?',
+            answer: async () => Number((await tensors('/v1/rope/scaled-base', SCALED_BASE)).scalars.scaled_base),
+        },
+        {
+            question: 'How long is the longest wave of Llama 3.1 8B?',
+            unit: 'positions',
+            of: ['/v1/rope/frequencies', { model: 'llama-3.1-8b', dtype: 'float64' }, 'wavelength'],
+            at: -1,
+        },
+        {
+            question:
+                'The base is 10000, head_dim 128, trained on 4096 tokens. Which pair first exceeds its training range in a text of 32768?',
+            answer: () => firstUnseen(DEFAULTS),
+        },
+    ],
+});

@@ -1,29 +1,19 @@
 // rotations.js - RoPE: each pair of channels is a clock, whose hands are a query and a key.
 import { Problem, arrays, posted } from '../parts/api.js';
-import { Curve } from '../parts/curve.js';
+import { control, fields } from '../parts/controls.js';
 import { attribute, h, svg } from '../parts/dom.js';
 import { call, formula, row, sub } from '../parts/formula.js';
-import { Latest, split } from '../parts/latest.js';
+import { Latest } from '../parts/latest.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
 import { seriesTable } from '../parts/table.js';
 import { plain, posting } from '../parts/take.js';
 import { Drift } from './drift.js';
-import { Track } from './track.js';
-
-/** @import { Parameter } from '../parts/listing.js' */
 
 /** @typedef {'interleaved' | 'half'} Pairing */
-/**
- * @typedef {object} State
- * @property {number[]} q
- * @property {number[]} k
- * @property {number} m
- * @property {number} n
- * @property {string} theta
- * @property {Pairing} pairing
- */
+/** @typedef {ReturnType<typeof stateOf>} State */
+/** @typedef {Awaited<ReturnType<typeof look>>} Seen what the server says of a state */
 
 /** @type {Record<string, string>} */
 const USUAL = {
@@ -37,6 +27,7 @@ const USUAL = {
     pair: '0',
 };
 const REACH = 64;
+const FAR = 1e6;
 const DECAY_WIDTHS = [64, 128, 256];
 const DECAY_OFFSETS = '0:1024';
 const PAIRS_DRAWN = 32;
@@ -110,16 +101,6 @@ function bar(share, limit) {
     ]);
 }
 
-/**
- * @typedef {object} Seen what the server says of a state
- * @property {State} state
- * @property {ArrayLike<number>} turned q, then k
- * @property {ArrayLike<number>} shares
- * @property {number} score
- * @property {ArrayLike<number>} frequency
- * @property {ArrayLike<number>} wavelength
- */
-
 /** The picture within a clock. @param {Seen} seen @param {number} pair @param {number} scale @param {number} limit */
 function face({ state, turned, shares }, pair, scale, limit) {
     const { q, k, pairing } = state;
@@ -163,7 +144,7 @@ function clocks(choose) {
             list.append(h('button.clock', { type: 'button', onclick: () => choose(pair) }));
         [...list.children].forEach((button, pair) => {
             const at = channels(pair, q.length, pairing).join(' and ');
-            const title = `channels ${at}, share ${digits(shares[pair], 'float64')}`;
+            const title = `channels ${at}, share ${digits(shares[pair])}`;
             attribute(button, { 'aria-pressed': pair === chosen, title });
             button.replaceChildren(
                 h('span.name', `pair ${pair}`),
@@ -208,57 +189,36 @@ const PAIRINGS = [
     ['half', 'half: i and i + d/2 (GPT-NeoX, Hugging Face)'],
 ];
 
-/* ---- words ---- */
-
-const WORDS = [
-    'Each pair of channels is a clock: the hand q turns by its frequency times the position m, the hand k by the ' +
-        'same frequency times n.',
-    'The bar below a clock is its share of the score, and it depends on the angle between the hands alone: move m ' +
-        'or n and the score changes, move both and it stands still to the last digit.',
-    'The first clocks turn fast and tell neighbours apart; the last ones turn slowly and see far.',
-];
-
 const EQUAL =
     'This is the score of equal channels. It falls in waves, not steadily, and the score of other vectors need not fall at all.';
 const ROUNDED = 'float32 shows how far the arithmetic of PyTorch turns the angles.';
 const BY_DISTANCE = { xName: 'm − n in tokens', height: 200 };
-
-/** @type {import('../parts/story.js').Exercise[]} */
-const ASKED = [
-    {
-        question: 'Set q = 0.3,−1.2 and k = 1,0.5, m = 5 and n = 3. What is the score?',
-        answer: () => scoreOf([0.3, -1.2], [1, 0.5], 5, 3),
-    },
-    { question: 'And with m = 3 and n = 5?', answer: () => scoreOf([0.3, -1.2], [1, 0.5], 3, 5) },
-    {
-        question: 'After how many tokens has the slowest clock of head_dim 128, base 10000, made one turn?',
-        unit: 'tokens',
-        of: ['/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' }, 'wavelength'],
-        at: -1,
-    },
-];
+const CHANNELS = fields([
+    ['q', 'numbers', 'A query: two numbers for each pair.'],
+    ['k', 'numbers', 'A key, of as many numbers.'],
+]);
 
 /** @param {Readout} readout @param {Seen} seen @param {number} pair */
 function explain(readout, { state, shares, frequency, wavelength }, pair) {
     const { q, k, m, n, pairing } = state;
     const [a, b] = channels(pair, q.length, pairing);
-    const turn = ['(', m, '−', n, ')', '·', digits(frequency[pair], 'float64')];
-    const signed = /** @param {number} x */ (x) => (x < 0 ? row('(', digits(x, 'float64'), ')') : digits(x, 'float64'));
+    const turn = ['(', m, '−', n, ')', '·', digits(frequency[pair])];
+    const signed = /** @param {number} x */ (x) => (x < 0 ? row('(', digits(x), ')') : digits(x));
     const times = /** @param {number} x @param {number} y */ (x, y) => row(signed(x), '·', signed(y));
     const terms = [
         [row('(', times(q[a], k[a]), '+', times(q[b], k[b]), ')')],
         [call('cos', ...turn)],
         ['+', row('(', times(q[a], k[b]), '−', times(q[b], k[a]), ')')],
         [call('sin', ...turn)],
-        ['=', digits(shares[pair], 'float64')],
+        ['=', digits(shares[pair])],
     ];
     readout.show({
         pair,
         channels: `${a} and ${b}`,
-        frequency: digits(frequency[pair], 'float64'),
-        wavelength: `${digits(wavelength[pair], 'float64')} tokens`,
-        share: digits(shares[pair], 'float64'),
-        bits: hex(shares[pair], 'float64'),
+        frequency: digits(frequency[pair]),
+        wavelength: `${digits(wavelength[pair])} tokens`,
+        share: digits(shares[pair]),
+        bits: hex(shares[pair]),
         // A formula does not break; its terms do.
         formula: h(
             'span',
@@ -267,26 +227,14 @@ function explain(readout, { state, shares, frequency, wavelength }, pair) {
     });
 }
 
-/** The rows of the controls. @param {Parameter[]} scores those of the resource @returns {Parameter[]} */
-function rows(scores) {
-    const of = Object.fromEntries(scores.map((each) => [each.name, each]));
-    const channel = { type: /** @type {const} */ ('numbers'), required: false };
-    return [
-        { ...channel, name: 'q', default: USUAL.q, description: 'A query: two numbers for each pair.' },
-        { ...channel, name: 'k', default: USUAL.k, description: 'A key, of as many numbers.' },
-        { ...of.rope_theta },
-        { ...of.pairing, description: '' },
-    ];
-}
-
-/** What the address says of the room. @param {(name: string) => string} get @returns {State} */
+/** What the address says of the room. @param {(name: string) => string} get */
 const stateOf = (get) => ({
     q: numbers(get('q')),
     k: numbers(get('k')),
     m: whole(get('m'), USUAL.m),
     n: whole(get('n'), USUAL.n),
     theta: get('rope_theta'),
-    pairing: get('pairing') === 'half' ? 'half' : 'interleaved',
+    pairing: /** @type {Pairing} */ (get('pairing') === 'half' ? 'half' : 'interleaved'),
 });
 
 /** What of q and k is no number, told as the server would; null: all is well. @param {(name: string) => string} get */
@@ -297,7 +245,7 @@ function wrong(get) {
     return errors.length === 0 ? null : new Problem({ status: 422, code: '', title: 'No numbers', errors });
 }
 
-/** @param {State} wanted @param {AbortSignal} signal @returns {Promise<Seen>} */
+/** What the server says of a state. `turned`: q, then k. @param {State} wanted @param {AbortSignal} signal */
 async function look(wanted, signal) {
     const { q, k, m, n, theta } = wanted;
     const body = scoreBody(wanted);
@@ -324,14 +272,15 @@ function shareFormula() {
 
 class Rotations extends Room {
     usual = USUAL;
-    fields = this.form(rows(this.rows('rope/scores')));
-    track = new Track((m, n, done) => this.set({ m, n }, done));
+    fields = this.form([...CHANNELS, ...this.rows('rope/scores', ['rope_theta', 'pairing'])]);
+    positions = ['m', 'n'].map((name) => this.control([name, 'integer', '', 'tokens', 0, FAR]));
+    both = control(fields([['both', 'integer', '', 'tokens', 0, FAR]])[0], (to, done) => this.#move(Number(to), done));
     score = h('output.score', { 'aria-live': 'off' });
     sum = h('p.note');
     dials = clocks((pair) => this.set({ pair }));
     readout = new Readout();
-    distance = this.own(new Curve({ name: 'score by distance', yName: 'score', ...BY_DISTANCE }));
-    decay = this.own(new Curve({ name: 'mean of the cosines by distance', yName: 'mean cosine', ...BY_DISTANCE }));
+    distance = this.plot({ name: 'score by distance', yName: 'score', ...BY_DISTANCE });
+    decay = this.plot({ name: 'mean of the cosines by distance', yName: 'mean cosine', ...BY_DISTANCE });
     pairings = h('div.pairings');
     drift = this.own(new Drift(this));
     /** The curves are asked for when what they show has changed, and the clocks do not wait for them. A fault of q or k
@@ -342,7 +291,6 @@ class Rotations extends Room {
         decay: this.own(new Latest(this.fail)),
     };
 
-    asked = ASKED;
     notes = [
         [
             'The share of a pair is ',
@@ -363,12 +311,14 @@ class Rotations extends Room {
         };
         const rounding = this.control(['numerics', ['exact', 'float32'], ROUNDED]);
         return [
-            this.story('Rotations: RoPE', WORDS, 'rope/scores'),
-            split(
+            this.split(
                 [this.fields.element],
                 this.section('clocks', 'Clocks', { first: true, source: sources.clocks }, [
                     h('div.total', this.score, this.sum),
-                    this.track.element,
+                    h(
+                        'div.row',
+                        [...this.positions, this.both].map(({ element }) => element),
+                    ),
                     this.dials.element,
                     this.readout.element,
                 ]),
@@ -391,6 +341,13 @@ class Rotations extends Room {
         ];
     }
 
+    /** Move both, the nearer one to a position. @param {number} to @param {boolean} [done] */
+    #move(to, done) {
+        const { m, n } = stateOf(this.get);
+        const by = to - Math.min(m, n);
+        if (Number.isSafeInteger(by)) this.set({ m: m + by, n: n + by }, done);
+    }
+
     /** @param {number} width */
     #decays(width) {
         return { head_dim: String(width), rope_theta: this.get('rope_theta'), offsets: DECAY_OFFSETS };
@@ -400,7 +357,7 @@ class Rotations extends Room {
     #draw(seen) {
         const { q, m, n, pairing } = seen.state;
         const pair = Math.min(Number(this.get('pair')), q.length / 2 - 1);
-        this.score.textContent = digits(seen.score, 'float64');
+        this.score.textContent = digits(seen.score);
         this.sum.textContent = `score of q at ${brief(m)} and k at ${brief(n)}, m − n = ${brief(m - n)}`;
         this.dials.show(seen, pair);
         explain(this.readout, seen, pair);
@@ -415,7 +372,7 @@ class Rotations extends Room {
     load() {
         const wanted = stateOf(this.get);
         const { q, k, m, n, theta, pairing } = wanted;
-        this.track.show(m, n);
+        this.both.show(String(Math.min(m, n)));
         const fault = wrong(this.get);
         if (fault !== null) return this.fields.fail(fault);
         void this.questions.clocks.ask(
@@ -442,4 +399,31 @@ class Rotations extends Room {
     }
 }
 
-export const show = opened(Rotations);
+export const show = opened(Rotations, {
+    title: 'Rotations: RoPE',
+    words: [
+        'Each pair of channels is a clock: the hand q turns by its frequency times the position m, the hand k by the same frequency times n.',
+        'The bar below a clock is its share of the score, and it depends on the angle between the hands alone: move m or n and the score changes, move both and it stands still to the last digit.',
+        'The first clocks turn fast and tell neighbours apart; the last ones turn slowly and see far.',
+    ],
+    papers: ['rope/scores'],
+    phrases: [
+        ['Move both by 1000, and the score stands still', { m: '1005', n: '1003' }],
+        ['move m alone by one, and it changes', { m: '6', n: '3' }],
+        ['the last clock hardly turns in 60 tokens', { m: '63', n: '3', pair: '3' }],
+        ['a base of 100 makes it turn', { m: '63', n: '3', pair: '3', rope_theta: '100' }],
+    ],
+    asked: [
+        {
+            question: 'Set q = 0.3,−1.2 and k = 1,0.5, m = 5 and n = 3. What is the score?',
+            answer: () => scoreOf([0.3, -1.2], [1, 0.5], 5, 3),
+        },
+        { question: 'And with m = 3 and n = 5?', answer: () => scoreOf([0.3, -1.2], [1, 0.5], 3, 5) },
+        {
+            question: 'After how many tokens has the slowest clock of head_dim 128, base 10000, made one turn?',
+            unit: 'tokens',
+            of: ['/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' }, 'wavelength'],
+            at: -1,
+        },
+    ],
+});

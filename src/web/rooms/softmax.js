@@ -1,7 +1,6 @@
 // softmax.js - a share of attention as a formula with its numbers in it. The scores are the server's.
 import { posted } from '../parts/api.js';
-import { h } from '../parts/dom.js';
-import { formula, fraction, power, row } from '../parts/formula.js';
+import { equation, fraction, power, row } from '../parts/formula.js';
 import { brief, digits } from '../parts/number.js';
 
 const TERMS_MAX = 3;
@@ -35,6 +34,5 @@ export function shareFormula(seen, { query, key, width, slope, value }) {
     const few = terms.length <= TERMS_MAX ? terms : [terms[0], '…', terms[terms.length - 1]];
     /** @type {import('../parts/formula.js').Part[]} */
     const sum = few.flatMap((each, i) => (i === 0 ? [each] : ['+', each]));
-    // Formulas do not break; on a narrow screen the value goes to a line of its own.
-    return h('span', formula(fraction(term(key), row(...sum))), ` = ${digits(value, 'float32')}`);
+    return equation([fraction(term(key), row(...sum))], digits(value, 'float32'));
 }

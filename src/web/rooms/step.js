@@ -3,7 +3,6 @@ import { arrays } from '../parts/api.js';
 import { fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { call, formula, sub } from '../parts/formula.js';
-import { split } from '../parts/latest.js';
 import { brief, digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
 import { plain } from '../parts/take.js';
@@ -16,19 +15,9 @@ const FIELDS = fields([
     ['k', 'integer', 'How far it goes.', '', -128, 128],
 ]);
 
-const WORDS = [
-    'Two numbers of a pair are a point on a circle, and a step of k positions turns it by the same angle wherever it starts.',
-    'So one matrix Mₖ takes every position to the one k further on, and a model can learn to look k tokens back.',
-    'The fast pairs turn far, and the slow ones hardly at all.',
-];
-
-/** @type {import('../parts/story.js').Exercise[]} */
-const ASKED = [
-    {
-        question: 'd_model is 64. Mₖ has a block for each pair. For k = 7, what is the first number of pair 0’s block?',
-        of: ['/v1/sinusoidal/offset', { d_model: '64', offset: '7', dtype: 'float64' }],
-    },
-];
+const LEAD =
+    'The dot is where Mₖ takes the pair, the ring is where PE(pos + k) stands. The matrices and the encodings are the server’s.';
+const STILL = 'Your system asks for less motion: the dots stand at the end of the turn.';
 
 class Step extends Room {
     usual = { pos: '5', k: '7', d_model: '64', base: '10000' };
@@ -38,30 +27,21 @@ class Step extends Room {
     turn = this.asks(this.controls.fail);
     path = this.asks(this.fault.show);
 
-    asked = ASKED;
-
     layout() {
-        return [
-            this.story('Steps: one rotation', WORDS, 'sinusoidal/offset'),
-            split([this.controls.element], this.#turning()),
-        ];
-    }
-
-    #turning() {
         const head = formula(sub('M', 'k'), '·', call('PE', 'pos'), '=', call('PE', 'pos', '+', 'k'));
-        const lead =
-            'The dot is where Mₖ takes the pair, the ring is where PE(pos + k) stands. The matrices and the encodings are the server’s.';
         const source = () => {
             const { pos: _, k, ...width } = this.#values();
             const shape = [Number(width.d_model) / 2, 2, 2];
             return plain('/v1/sinusoidal/offset', { ...width, offset: String(k) }, undefined, shape);
         };
-        return this.section('turn', 'Mₖ · PE(pos) = PE(pos + k)', { head, lead, first: true, source }, [
+        const how = { head, lead: LEAD, first: true, source };
+        const turning = this.section('turn', 'Mₖ · PE(pos) = PE(pos + k)', how, [
             h('button.watch', { type: 'button', onclick: () => void this.#travel() }, 'Watch it turn'),
             this.fault.element,
             this.circles.element,
             this.verdict,
         ]);
+        return [this.split([this.controls.element], turning)];
     }
 
     #values() {
@@ -86,7 +66,7 @@ class Step extends Room {
             (found) => {
                 const { from, to, product } = found;
                 this.circles.show({ ...found, pairs: spread(from.length / 2, CIRCLES) });
-                this.verdict.textContent = `From position ${brief(pos)} to ${brief(pos + k)}: the largest distance between the ${from.length} channels of Mₖ · PE(pos) and of PE(pos + k) is ${digits(Number(apart(product, to).toPrecision(3)), 'float64')}.`;
+                this.verdict.textContent = `From position ${brief(pos)} to ${brief(pos + k)}: the largest distance between the ${from.length} channels of Mₖ · PE(pos) and of PE(pos + k) is ${digits(Number(apart(product, to).toPrecision(3)))}.`;
             },
         );
     }
@@ -94,8 +74,7 @@ class Step extends Room {
     /** Show every position between, as the server has it. */
     async #travel() {
         const { pos, k, ...width } = this.#values();
-        const still = 'Your system asks for less motion: the dots stand at the end of the turn.';
-        if (matchMedia('(prefers-reduced-motion: reduce)').matches) return this.fault.show(new Error(still));
+        if (matchMedia('(prefers-reduced-motion: reduce)').matches) return this.fault.show(new Error(STILL));
         const all = Array.from({ length: TRAVEL + 1 }, (_, i) => Number((pos + (i * k) / TRAVEL).toPrecision(12)));
         this.path.stop();
         await this.path.ask(
@@ -114,4 +93,25 @@ class Step extends Room {
     }
 }
 
-export const show = opened(Step);
+export const show = opened(Step, {
+    title: 'Steps: one rotation',
+    words: [
+        'Two numbers of a pair are a point on a circle, and a step of k positions turns it by the same angle wherever it starts.',
+        'So one matrix Mₖ takes every position to the one k further on, and a model can learn to look k tokens back.',
+        'The fast pairs turn far, and the slow ones hardly at all.',
+    ],
+    papers: ['sinusoidal/offset'],
+    phrases: [
+        ['A step of one position turns the fast pairs alone', { k: '1' }],
+        ['a step of 100 turns the slow ones, too', { k: '100' }],
+        ['from position 1000 it is the same turn', { pos: '1000' }],
+        ['and it goes back', { k: '-100' }],
+    ],
+    asked: [
+        {
+            question:
+                'd_model is 64. Mₖ has a block for each pair. For k = 7, what is the first number of pair 0’s block?',
+            of: ['/v1/sinusoidal/offset', { d_model: '64', offset: '7', dtype: 'float64' }],
+        },
+    ],
+});

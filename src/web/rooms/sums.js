@@ -1,11 +1,9 @@
 // sums.js - what a transformer is given: the embedding of a word plus the encoding of its position, channel by channel.
 import { answer, json, numbers, posted } from '../parts/api.js';
 import { h } from '../parts/dom.js';
-import { split } from '../parts/latest.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { phrases } from '../parts/story.js';
 import { matrixOf } from '../parts/safetensors.js';
 import { Strips } from '../parts/strips.js';
 import { posting } from '../parts/take.js';
@@ -21,18 +19,6 @@ const WIDTH = 64;
 const HEIGHT = { axis: 48, row: 28 };
 const STRIPS = ['Embeddings: the words', '+ Encodings: their positions', '= Sums: what the first layer is given'];
 const NONE = 'This server has no table that training has made; one with a --learned-dir lists them here.';
-
-const WORDS = [
-    'An embedding says which word it is and not where: the same word has the same row wherever it stands.',
-    'The encoding of its position is added to it, channel by channel, and the sums tell the two apart.',
-];
-
-/** Which cell each phrase points at. @type {[string, Cell][]} */
-const PHRASES = [
-    ['The first channels change with every position', { row: 2, column: 0 }],
-    ['those in the middle change slowly', { row: 2, column: 20 }],
-    ['the last cosines add almost 1 to every word', { row: 2, column: 63 }],
-];
 
 class Sums extends Room {
     usual = { s: 'dog bites dog', table: 'sinusoidal' };
@@ -56,19 +42,9 @@ class Sums extends Room {
             const { body, path } = this.#asked();
             return posting(path, body, [body.embeddings.length, body.embeddings[0].length], 'data', 'float32');
         };
-        return [
-            this.story('Sums: a word and its position', WORDS, 'sinusoidal/add'),
-            split(
-                [this.sentence.element, this.kind],
-                this.section('sum', 'Three strips that add up', { first: true, source }, [
-                    this.fault.element,
-                    this.out,
-                    phrases(PHRASES, (cell) => this.strips.move(cell, true)),
-                    this.said,
-                    this.readout.element,
-                ]),
-            ),
-        ];
+        const seen = [this.fault.element, this.out, this.said, this.readout.element];
+        const sum = this.section('sum', 'Three strips that add up', { first: true, source }, seen);
+        return [this.split([this.sentence.element, this.kind], sum)];
     }
 
     /** @param {{name: string}[]} tables */
@@ -162,4 +138,16 @@ class Sums extends Room {
     }
 }
 
-export const show = opened(Sums);
+export const show = opened(Sums, {
+    title: 'Sums: a word and its position',
+    words: [
+        'An embedding says which word it is and not where: the same word has the same row wherever it stands.',
+        'The encoding of its position is added to it, channel by channel, and the sums tell the two apart.',
+    ],
+    papers: ['sinusoidal/add'],
+    phrases: [
+        ['The first channels change with every position', { at: '2,0' }],
+        ['those in the middle change slowly', { at: '2,20' }],
+        ['the last cosines add almost 1 to every word', { at: '2,63' }],
+    ],
+});

@@ -1,9 +1,7 @@
 // waves.js - sinusoidal encodings: the table, its binary clock, its wavelengths, and the rotation between positions.
 import { arrays, tensors } from '../parts/api.js';
-import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
-import { complaint, split } from '../parts/latest.js';
-import { brief } from '../parts/number.js';
+import { brief, clamp } from '../parts/number.js';
 import { positionOf } from '../parts/positions.js';
 import { Room, opened } from '../parts/room.js';
 import { plain } from '../parts/take.js';
@@ -25,56 +23,33 @@ const ODD = 'Wavelengths are those of pairs, and an odd d_model ends with a sine
 
 const DRAG = 'Drag the waves to stretch them, or use the arrow keys.';
 
-/** @type {import('../parts/story.js').Exercise[]} */
-const ASKED = [
-    {
-        question: 'd_model is 64. What stands at position 5, dimension 10?',
-        of: ['/v1/sinusoidal', { d_model: '64', positions: '5', dtype: 'float64' }],
-        at: 10,
-    },
-    {
-        question: 'd_model is 128, the base 10000. How long is the longest wave?',
-        unit: 'positions',
-        of: ['/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' }, 'wavelength'],
-        at: -1,
-    },
-];
-
-const WORDS = [
-    'Each column is a sine or a cosine of the position, and each pair of columns is slower than the one before it.',
-    'Read along a row, the signs of the sines count like a binary clock: the first pair flips every three positions, the last one hardly ever.',
-];
-
 /** @type {[number, number]} */
 const UNIT = [-1, 1];
 
 class Waves extends Room {
-    usual = { from: '0' };
+    usual = { d_model: '64', from: '0' };
     controls = this.form(this.rows('sinusoidal', CONTROLS), (_, done) => (done ? { win: null } : null));
     picture = h('div.picture', { 'aria-busy': true });
     lamps = new Lamps();
-    row = this.own(new Curve({ name: 'The row at the cursor', xName: 'dimension', height: 170, yRange: UNIT }));
-    column = this.own(new Curve({ name: 'The column at the cursor', xName: 'position', height: 170, yRange: UNIT }));
+    row = this.plot({ name: 'The row at the cursor', xName: 'dimension', height: 170, yRange: UNIT });
+    column = this.plot({ name: 'The column at the cursor', xName: 'position', height: 170, yRange: UNIT });
     rowName = h('h3');
     columnName = h('h3');
     fan = this.own(new Fan((to, done) => this.set({ to: to === this.#fanDefault() ? null : to }, done)));
-    fanFault = complaint();
     drift = this.own(new Drift(this));
     growth = h('span', '…');
     table = this.asks(this.controls.fail, { busy: this.picture });
     cursor = this.asks();
-    stretch = this.asks(this.fanFault.show);
+    stretch = this.asks(this.fault.show);
     /** @private @type {import('../parts/safetensors.js').Answer | undefined} */ answer = undefined;
 
-    asked = ASKED;
     notes = [['Some texts say that wavelengths fall with the dimension’s index. They grow: ', this.growth]];
 
     layout() {
         const source = () => plain('/v1/sinusoidal', this.#fanned().values);
         const from = this.control(['from position', 'number', DRAG], 'from', { to: null });
         return [
-            this.story('Waves', WORDS, 'sinusoidal'),
-            split(
+            this.split(
                 [this.controls.element],
                 this.section('table', 'The table', { first: true }, [
                     h('div.with-lamps', this.picture, this.lamps.element),
@@ -86,7 +61,7 @@ class Waves extends Room {
                 this.drift.part(LEAD),
                 this.section('fan', 'The fan of wavelengths', { source }, [
                     from.element,
-                    this.fanFault.element,
+                    this.fault.element,
                     this.fan.element,
                 ]),
             ),
@@ -95,12 +70,11 @@ class Waves extends Room {
 
     /** The values that decide the frequencies. @returns {{d_model: string, base?: string}} */
     #width() {
-        return { d_model: '64', ...this.chosen(['d_model', 'base']) };
+        return { d_model: this.usual.d_model, ...this.chosen(['d_model', 'base']) };
     }
 
     load() {
-        const values = { d_model: '64', ...this.chosen(CONTROLS) };
-        this.controls.show(values);
+        const values = { ...this.#width(), ...this.chosen(CONTROLS) };
         void this.table.ask(
             values,
             (signal) => tensors('/v1/sinusoidal', values, { signal }),
@@ -145,12 +119,9 @@ class Waves extends Room {
     async beside({ tensor, row }, signal) {
         const lamps = around(row, tensor.rows);
         const most = Math.min(tensor.rows, Math.floor(COLUMN_ELEMENTS / tensor.columns));
-        const first = Math.max(0, Math.min(row - Math.floor(most / 2), tensor.rows - most));
-        const [near, far] = await Promise.all([
-            tensor.read(lamps.first, lamps.count, signal),
-            tensor.read(first, most, signal),
-        ]);
-        return { lamps, near, first, far };
+        const first = clamp(row - Math.floor(most / 2), 0, tensor.rows - most);
+        const near = await tensor.read(lamps.first, lamps.count, signal);
+        return { lamps, near, first, far: await tensor.read(first, most, signal) };
     }
 
     /** @param {NonNullable<ReturnType<Waves['cell']>>} cell @param {Awaited<ReturnType<Waves['beside']>>} found */
@@ -221,4 +192,30 @@ class Waves extends Room {
     }
 }
 
-export const show = opened(Waves);
+export const show = opened(Waves, {
+    title: 'Waves',
+    words: [
+        'Each column is a sine or a cosine of the position, and each pair of columns is slower than the one before it.',
+        'Read along a row, the signs of the sines count like a binary clock: the first pair flips every three positions, the last one hardly ever.',
+    ],
+    papers: ['sinusoidal'],
+    phrases: [
+        ['The first wave turns once in six positions', { at: '6,0', to: null }],
+        ['wave 20 needs two thousand', { at: '64,40', to: '2000' }],
+        ['a base of 100 makes them all short', { base: '100', at: '64,40', to: null }],
+        ['far away the table looks as full as here', { positions: '100000:100128', base: null }],
+    ],
+    asked: [
+        {
+            question: 'd_model is 64. What stands at position 5, dimension 10?',
+            of: ['/v1/sinusoidal', { d_model: '64', positions: '5', dtype: 'float64' }],
+            at: 10,
+        },
+        {
+            question: 'd_model is 128, the base 10000. How long is the longest wave?',
+            unit: 'positions',
+            of: ['/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' }, 'wavelength'],
+            at: -1,
+        },
+    ],
+});

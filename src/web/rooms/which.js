@@ -3,7 +3,7 @@
 import { arrays, posted } from '../parts/api.js';
 import { fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { brief } from '../parts/number.js';
+import { brief, clamp } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
 import { apart } from './landing.js';
 import { map, split, vector } from './maps.js';
@@ -44,9 +44,6 @@ const placed = ({ words, first }, role) =>
 
 /** Numbers that agree to the digits of float32. */
 const SAME = 1e-6;
-
-const LEAD =
-    'The same words under each scheme, first at the beginning of a text and then further on: what moves with them, and what does not, is computed here by the service.';
 
 /** @type {Scheme[]} */
 const SCHEMES = [
@@ -173,23 +170,15 @@ class Which extends Room {
 
     layout() {
         return [
-            h('div.intro', [
-                this.story(
-                    'Which is which: five schemes, one sentence',
-                    [LEAD],
-                    'attention',
-                    'shaw/indices',
-                    't5/buckets',
-                ),
-                h('div.panel', { 'aria-label': 'Parameters' }, this.fields.element),
-            ]),
+            h('div.panel', { role: 'group', 'aria-label': 'Parameters' }, this.fields.element),
+            this.phrases(),
             this.out,
         ];
     }
 
     load() {
         const [first, length] = Object.entries({ before: BEFORE, trained: TRAINED }).map(([name, each]) =>
-            Math.min(each.most, Math.max(each.least, Math.round(this.place.number(name, Number(each.usual))))),
+            clamp(Math.round(this.place.number(name, Number(each.usual))), each.least, each.most),
         );
         const asked = { words: split(this.get('sentence'), 6), first, length };
         void this.ask.ask(
@@ -200,4 +189,15 @@ class Which extends Room {
     }
 }
 
-export const show = opened(Which);
+export const show = opened(Which, {
+    title: 'Which is which: five schemes, one sentence',
+    words: [
+        'The same words under each scheme, first at the beginning of a text and then further on: what moves with them, and what does not, is computed here by the service.',
+    ],
+    papers: ['attention', 'shaw/indices', 't5/buckets'],
+    phrases: [
+        ['Begin 500 words further on', { before: '500' }],
+        ['train on 512 tokens', { trained: '512' }],
+        ['train on 131072, and most waves are seen whole', { trained: '131072' }],
+    ],
+});

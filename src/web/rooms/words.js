@@ -1,18 +1,19 @@
 // words.js - a sentence in two orders: what attention sees of it without positions, and with them.
 import { posted } from '../parts/api.js';
 import { h } from '../parts/dom.js';
-import { brief, digits, hex } from '../parts/number.js';
+import { brief, clamp, digits, hex } from '../parts/number.js';
 import { legend, scaleOf } from '../parts/palette.js';
 import { ALONG, ARROWS, drag, keys, pointed } from '../parts/pointers.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
-import { grid } from '../parts/table.js';
+import { grid, scrolled } from '../parts/table.js';
 import { posting, take } from '../parts/take.js';
-import { CHANNELS, map, split as wordsOf, vector } from './maps.js';
+import { CHANNELS, map, split, vector } from './maps.js';
 import { scores, shareFormula } from './softmax.js';
 
 /** @typedef {'none' | 'sinusoidal' | 'rope' | 'alibi'} Scheme */
 /** @typedef {(order: number, query: number, key: number) => number} Shares order 0: as typed, 1: as moved; by typed words */
+/** @typedef {{words: string[], order: number[], seed: string, causal: boolean}} State the order: as it is read */
 
 const SENTENCE = 'dog bites man';
 const SEED = '1';
@@ -20,27 +21,19 @@ const WORDS_MAX = 10;
 const LETTERS_MAX = 20;
 const SLOPE = 0.5;
 const MOVE_MS = 160;
-
-const WORDS = [
-    'Attention compares the vectors of two words, and a vector does not say where its word stands: ' +
-        'without positions “dog bites man” and “man bites dog” give the same numbers in other rows and columns.',
-    'A sinusoid added to the vectors, a rotation of them by RoPE, or a slope by distance makes the numbers ' +
-        'follow the order.',
-    'Each map shows how one word (row) shares its attention among all (columns); the third puts the moved ' +
-        'words back and takes the difference.',
-];
+const HELP = 'Drag a word to another place, or choose it and press ← or →.';
 
 /** @type {Record<Scheme, string>} */
 const NAMES = { none: 'No position', sinusoidal: 'Sinusoid added', rope: 'RoPE', alibi: `ALiBi, slope ${SLOPE}` };
 
 /** @param {string} text */
-const split = (text) => wordsOf(text, WORDS_MAX).map((word) => word.slice(0, LETTERS_MAX));
+const wordsOf = (text) => split(text, WORDS_MAX).map((word) => word.slice(0, LETTERS_MAX));
 
-/** The order that the address names; without one, the words are reversed. @param {string} text @param {number} n */
+/** The order that the address names; without one, the words stand as they were typed. @param {string} text @param {number} n */
 function orderOf(text, n) {
+    const typed = Array.from({ length: n }, (_, i) => i);
     const order = text.split(',').map(Number);
-    const whole = order.length === n && Array.from({ length: n }, (_, i) => i).every((i) => order.includes(i));
-    return whole ? order : Array.from({ length: n }, (_, i) => n - 1 - i);
+    return order.length === n && typed.every((i) => order.includes(i)) ? order : typed;
 }
 
 /** The order with equal words in their typed order: those who read see no difference between them.
@@ -51,8 +44,8 @@ function read(words, order) {
     return order.map((i) => left.splice(next(i), 1)[0]);
 }
 
-/** Both orders in one request. @param {string[]} words @param {number[]} order @param {string} seed @param {Scheme} scheme @param {boolean} causal */
-function bodyOf(words, order, seed, scheme, causal) {
+/** Both orders in one request. @param {State} state @param {Scheme} scheme */
+function bodyOf({ words, order, seed, causal }, scheme) {
     const both = /** @param {'query' | 'key'} role */ (role) => {
         const typed = words.map((word) => vector(word, role, seed));
         return [typed, order.map((i) => typed[i])];
@@ -60,9 +53,6 @@ function bodyOf(words, order, seed, scheme, causal) {
     const slope = scheme === 'alibi' ? { slope: SLOPE } : {};
     return { q: both('query'), k: both('key'), scheme, ...slope, ...(causal ? { causal } : {}) };
 }
-
-/** The moved sentence of a body alone. @param {ReturnType<typeof bodyOf>} body */
-const moved = ({ q, k, scheme }) => ({ q: q[1], k: k[1], scheme });
 
 /** @param {ReturnType<typeof bodyOf>} body @param {number[]} order @param {AbortSignal} [signal] @returns {Promise<Shares>} */
 async function attention(body, order, signal) {
@@ -73,30 +63,34 @@ async function attention(body, order, signal) {
 }
 
 /** The shares of attention, and the scores of the moved sentence that explain them.
- * @param {ReturnType<typeof bodyOf>} body @param {number[]} order @param {AbortSignal} signal */
-async function look(body, order, signal) {
-    const all = await Promise.all([attention(body, order, signal), scores(moved(body), signal)]);
-    return { shares: all[0], scores: all[1] };
+ * @param {State} state @param {Scheme} scheme @param {AbortSignal} signal */
+async function look(state, scheme, signal) {
+    const body = bodyOf(state, scheme);
+    const moved = { q: body.q[1], k: body.k[1], scheme };
+    const [shares, all] = await Promise.all([attention(body, state.order, signal), scores(moved, signal)]);
+    return { shares, scores: all };
 }
 
-/** @param {string} text @param {Scheme} scheme @param {number} query @param {number} key */
+/** A share of a sentence as it is typed. @param {string} text @param {Scheme} scheme @param {number} query @param {number} key */
 async function answerOf(text, scheme, query, key) {
-    const words = split(text);
-    const order = orderOf('', words.length);
-    const body = { ...bodyOf(words, order, SEED, scheme, false), dtype: 'float64' };
-    return (await attention(body, order))(1, query, key);
+    const words = wordsOf(text);
+    const state = { words, order: [...words.keys()], seed: SEED, causal: false };
+    const body = Object.assign(bodyOf(state, scheme), { dtype: 'float64' });
+    return (await attention(body, state.order))(0, query, key);
 }
 
-/** How many numbers are others in the new order, in words. @param {Shares} shares @param {number[]} order @param {Scheme} scheme */
-function verdict(shares, order, scheme) {
+/** How many numbers are others in the new order, in words.
+ * @param {Shares} shares @param {number[]} order @param {Scheme} scheme @param {boolean} moved a word was moved */
+function verdict(shares, order, scheme, moved) {
+    if (!moved) return 'Nothing has moved yet: move a word, and the new map stands beside this one.';
     const all = order.flatMap((query) => order.map((key) => Math.abs(shares(1, query, key) - shares(0, query, key))));
     const changed = all.filter((by) => by > 0);
     if (changed.length > 0)
         return `${changed.length} of ${all.length} numbers have changed, the largest by ${brief(Math.max(...changed), 3)}.`;
     const why = scheme === 'alibi' ? ' ALiBi knows distances alone, and this order keeps them.' : '';
     const still = order.every((i, at) => i === at);
-    const moved = still ? 'The sentence reads as before.' : `Only rows and columns have moved.${why}`;
-    return `All ${all.length} numbers are the same, bit for bit. ${moved}`;
+    const words = still ? 'The sentence reads as before.' : `Only rows and columns have moved.${why}`;
+    return `All ${all.length} numbers are the same, bit for bit. ${words}`;
 }
 
 /** The words as tiles in a row that are dragged, or moved by arrow keys. */
@@ -123,16 +117,15 @@ class Tiles {
         if (this.still.matches) return;
         this.items.forEach((item, i) => {
             const now = item.getBoundingClientRect();
-            const [x, y] = [before[i].left - now.left, before[i].top - now.top];
-            if (before[i].width > 0 && (x !== 0 || y !== 0))
-                item.animate([{ transform: `translate(${x}px, ${y}px)` }, {}], { duration: MOVE_MS });
+            const transform = `translate(${before[i].left - now.left}px, ${before[i].top - now.top}px)`;
+            if (before[i].width > 0) item.animate([{ transform }, {}], { duration: MOVE_MS });
         });
     }
 
     /** @param {number} word @param {number} to @param {boolean} done */
     #move(word, to, done) {
         const rest = this.order.filter((i) => i !== word);
-        const target = Math.min(rest.length, Math.max(0, to));
+        const target = clamp(to, 0, rest.length);
         if (target === this.order.indexOf(word)) return;
         this.order = [...rest.slice(0, target), word, ...rest.slice(target)];
         this.#arrange(this.items[word]);
@@ -172,7 +165,7 @@ class Tiles {
     }
 }
 
-/** One scheme: its three maps, and what they come to. @param {() => ReturnType<typeof bodyOf>} body */
+/** One scheme: its maps, and what they come to. @param {() => ReturnType<typeof bodyOf>} body */
 function panel(body) {
     const head = h('h2');
     const maps = h('div.maps', { tabindex: 0, role: 'group', 'aria-label': 'Maps' });
@@ -185,18 +178,20 @@ function panel(body) {
     return {
         maps,
         element: h('section.scheme', head, maps, h('div.panels', along)),
-        /** @param {Scheme} scheme @param {string[]} words @param {number[]} order @param {Shares} shares */
-        show: (scheme, words, order, shares) => {
-            const typed = words.map((_, i) => i);
+        /** @param {Scheme} scheme @param {State} state @param {Shares} shares @param {boolean} moved */
+        show: (scheme, { words, order }, shares, moved) => {
+            const typed = [...words.keys()];
             head.textContent = NAMES[scheme];
             maps.setAttribute('aria-label', `${NAMES[scheme]}: maps of words. Arrow keys choose a pair.`);
-            said.textContent = verdict(shares, order, scheme);
-            maps.replaceChildren(
-                map('as typed', words, typed, (query, key) => shares(0, query, key), false),
-                map('as moved', words, order, (query, key) => shares(1, query, key), false),
-                map('moved − typed', words, typed, (query, key) => shares(1, query, key) - shares(0, query, key), true),
-                said,
-            );
+            said.textContent = verdict(shares, order, scheme, moved);
+            const change = /** @type {Parameters<typeof map>[3]} */ ((q, k) => shares(1, q, k) - shares(0, q, k));
+            maps.replaceChildren(map('as typed', words, typed, (q, k) => shares(0, q, k), false));
+            if (moved)
+                maps.append(
+                    map('as moved', words, order, (q, k) => shares(1, q, k), false),
+                    map('moved − typed', words, typed, change, true),
+                );
+            maps.append(said);
         },
     };
 }
@@ -207,28 +202,12 @@ function vectors(words, seed) {
         ['query', 'key'].map((role) =>
             h('tr', [
                 h('th', { scope: 'row' }, `${word}, ${role}`),
-                vector(word, role, seed).map((number) => h('td', digits(number, 'float64'))),
+                vector(word, role, seed).map((number) => h('td', digits(number))),
             ]),
         ),
     );
     return grid({}, `Numbers of a hash of each word and seed ${seed}; no model made them`, [], rows);
 }
-
-/** @type {import('../parts/story.js').Exercise[]} */
-const ASKED = [
-    {
-        question: '“man bites dog” without positions: what share of its attention does dog give to man?',
-        answer: () => answerOf(SENTENCE, 'none', 0, 2),
-    },
-    {
-        question: 'Type “so so so”. Without positions, what share does each word get?',
-        answer: () => answerOf('so so so', 'none', 0, 1),
-    },
-    {
-        question: 'The same three words with ALiBi: what share does the first give to the second?',
-        answer: () => answerOf('so so so', 'alibi', 2, 1),
-    },
-];
 
 class Words extends Room {
     usual = { s: SENTENCE, third: 'rope', sees: 'all words', seed: SEED };
@@ -238,16 +217,14 @@ class Words extends Room {
         this.control(['each word sees', ['all words', 'earlier words']], 'sees', { at: null }),
     ];
     tiles = new Tiles((order, done) => {
-        const usual = orderOf('', order.length).join() === order.join();
-        this.set({ to: usual ? null : order.join(',') }, done);
+        this.set({ to: order.every((word, i) => word === i) ? null : order.join(',') }, done);
     });
-    panels = [0, 1, 2].map((i) => panel(() => this.#body(this.#state().schemes[i])));
+    panels = [0, 1, 2].map((i) => panel(() => bodyOf(this.#state(), this.#schemes[i])));
     readout = new Readout();
-    made = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Word vectors' });
+    made = scrolled('Word vectors');
     /** What is shown of each scheme, and of which state. @private */
     seen = { of: '', all: /** @type {Awaited<ReturnType<typeof look>>[]} */ ([]) };
     /** @private */ questions = this.asks(undefined, { patient: true });
-    asked = ASKED;
     notes = [
         [
             'It is often said that attention without positions knows nothing of order. That holds while every word ' +
@@ -263,20 +240,14 @@ class Words extends Room {
             pointed(maps, 'data-pair', (pair) => this.#choose(pair));
             keys(maps, ARROWS, (by) => this.#arrow(by));
         }
-        const help = 'Drag a word to another place, or choose it and press ← or →.';
+        const fields = this.fields.map(({ element }) => element);
         return [
-            this.story('Words: why positions exist', WORDS, 'attention', 'sinusoidal'),
+            this.phrases(),
             h('div.bench', [
-                h(
-                    'div.panel.fields',
-                    this.fields.map(({ element }) => element),
-                ),
-                h('div', this.tiles.element, h('p.help.panel', { id: 'words-help' }, help)),
+                h('div.panel.fields', fields),
+                h('div', this.tiles.element, h('p.help.panel', { id: 'words-help' }, HELP)),
             ]),
-            h(
-                'div.trio',
-                this.panels.map(({ element }) => element),
-            ),
+            h('div.trio', [this.panels.map(({ element }) => element)]),
             h('div.heat-foot', legend(scaleOf(-1, 1)).element, h('span.note', 'share of attention, and its change')),
             this.readout.element,
             this.#origin(),
@@ -285,6 +256,7 @@ class Words extends Room {
 
     /** Where the vectors come from. */
     #origin() {
+        const seed = this.control(['seed', 'integer', 'Another seed, other word vectors.'], 'seed', { at: null });
         return h('div.story.made', [
             h('p.note', [
                 `The words' vectors are hashed: ${CHANNELS} numbers for its query and ${CHANNELS} for its key, from the ` +
@@ -294,41 +266,35 @@ class Words extends Room {
                 h('code', 'POST /v1/rope/scores'),
                 '.',
             ]),
-            h('div.panel.fields', [
-                this.control(['seed', 'integer', 'Another seed, other word vectors.'], 'seed', { at: null }).element,
-            ]),
+            h('div.panel.fields', seed.element),
             h('details.source', h('summary', 'The word vectors'), this.made),
         ]);
     }
 
+    /** @returns {State} */
     #state() {
-        const words = split(this.get('s'));
-        return {
-            words,
-            order: read(words, orderOf(this.place.get('to'), words.length)),
-            seed: this.get('seed'),
-            causal: this.get('sees') === 'earlier words',
-            schemes: /** @type {Scheme[]} */ (['none', 'sinusoidal', this.get('third')]),
-        };
+        const words = wordsOf(this.get('s'));
+        const order = read(words, orderOf(this.place.get('to'), words.length));
+        return { words, order, seed: this.get('seed'), causal: this.get('sees') === 'earlier words' };
     }
 
-    /** @param {Scheme} scheme */
-    #body(scheme) {
-        const { words, order, seed, causal } = this.#state();
-        return bodyOf(words, order, seed, scheme, causal);
+    get #schemes() {
+        return /** @type {Scheme[]} */ (['none', 'sinusoidal', this.get('third')]);
     }
 
     load() {
-        const state = this.#state();
-        const { words, order, schemes } = state;
-        this.tiles.show(words, orderOf(this.place.get('to'), words.length));
-        this.made.replaceChildren(vectors(words, state.seed));
+        const [state, schemes] = [this.#state(), this.#schemes];
+        const { words, seed } = state;
+        const order = orderOf(this.place.get('to'), words.length);
+        const moved = order.some((word, i) => word !== i);
+        this.tiles.show(words, order);
+        this.made.replaceChildren(vectors(words, seed));
         void this.questions.ask(
-            state,
-            (signal) => Promise.all(schemes.map((scheme) => look(this.#body(scheme), order, signal))),
+            [state, schemes, moved],
+            (signal) => Promise.all(schemes.map((scheme) => look(state, scheme, signal))),
             (all) => {
-                this.seen = { of: JSON.stringify(state), all };
-                this.panels.forEach((each, i) => each.show(schemes[i], words, order, all[i].shares));
+                this.seen = { of: JSON.stringify([state, schemes]), all };
+                this.panels.forEach((each, i) => each.show(schemes[i], state, all[i].shares, moved));
                 this.#point();
             },
         );
@@ -336,14 +302,15 @@ class Words extends Room {
 
     /** Show the pair of words that the address names, in every map. */
     #point() {
-        const { words, schemes } = this.#state();
+        const [state, schemes] = [this.#state(), this.#schemes];
+        const { words } = state;
         const at = this.place.get('at');
         const [query, key] = at.split(',').map(Number);
         for (const cell of this.panels.flatMap(({ maps }) => [...maps.querySelectorAll('[data-pair]')]))
             cell.classList.toggle('at', cell.getAttribute('data-pair') === at);
         if (words[query] === undefined || words[key] === undefined || this.seen.of === '')
             return this.readout.show(null);
-        if (JSON.stringify(this.#state()) !== this.seen.of) return; // Its shares are on their way, and will point again.
+        if (JSON.stringify([state, schemes]) !== this.seen.of) return; // Its shares are on their way, and will point again.
         const change = /** @param {Shares} each @param {typeof digits} written */ (each, written) =>
             [0, 1].map((which) => written(each(which, query, key), 'float32')).join(' → ');
         /** @type {import('../parts/readout.js').Fact[]} */
@@ -357,10 +324,10 @@ class Words extends Room {
     /** The shares as moved, as formulas.
      * @param {number} query @param {number} key @returns {import('../parts/readout.js').Fact[]} */
     #formulas(query, key) {
-        const { order, schemes, causal } = this.#state();
+        const { order, causal } = this.#state();
         const at = { query: order.indexOf(query), key: order.indexOf(key), width: CHANNELS };
         const [first, seen] = [at.query * order.length, causal ? at.query + 1 : order.length];
-        return schemes.map((scheme, i) => {
+        return this.#schemes.map((scheme, i) => {
             const { shares, scores: all } = this.seen.all[i];
             const what = { ...at, slope: scheme === 'alibi' ? SLOPE : 0, value: shares(1, query, key) };
             return [`formula, ${NAMES[scheme]}`, shareFormula(all.slice(first, first + seen), what)];
@@ -379,8 +346,36 @@ class Words extends Room {
         const last = this.#state().words.length - 1;
         const at = this.place.get('at');
         const [query, key] = at === '' ? [-down, -along] : at.split(',').map(Number);
-        this.#choose([query + down, key + along].map((n) => Math.min(last, Math.max(0, n))).join(','));
+        this.#choose([query + down, key + along].map((n) => clamp(n, 0, last)).join(','));
     }
 }
 
-export const show = opened(Words);
+export const show = opened(Words, {
+    title: 'Words: why positions exist',
+    words: [
+        'Attention compares the vectors of two words, and a vector does not say where its word stands: without positions “dog bites man” and “man bites dog” give the same numbers in other rows and columns.',
+        'A sinusoid added to the vectors, a rotation of them by RoPE, or a slope by distance makes the numbers follow the order.',
+        'Each map shows how one word (row) shares its attention among all (columns); after a move the new map and the difference stand beside it.',
+    ],
+    papers: ['attention', 'sinusoidal'],
+    phrases: [
+        ['Let the man bite the dog', { to: '2,1,0', s: null }],
+        ['move one word alone', { to: '1,0,2', s: null }],
+        ['let each word see the earlier ones only', { sees: 'earlier words' }],
+        ['put a slope by distance in place of the rotation', { third: 'alibi' }],
+    ],
+    asked: [
+        {
+            question: '“man bites dog” without positions: what share of its attention does dog give to man?',
+            answer: () => answerOf(SENTENCE, 'none', 0, 2),
+        },
+        {
+            question: 'Type “so so so”. Without positions, what share does each word get?',
+            answer: () => answerOf('so so so', 'none', 0, 1),
+        },
+        {
+            question: 'The same three words with ALiBi: what share does the first give to the second?',
+            answer: () => answerOf('so so so', 'alibi', 0, 1),
+        },
+    ],
+});

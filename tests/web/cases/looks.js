@@ -46,7 +46,7 @@ function crowded() {
 
 /** Places that have a room's parts open, and more than its first state. */
 const PLACES = {
-    words: ['#/words?at=0,2'],
+    words: ['#/words', '#/words?at=0,2&to=2,1,0'],
     models: ['#/models', '#/models?model=gpt-oss-20b&beside=gemma-3-4b'],
     waves: ['#/waves?at=40,10', '#/waves?numerics=float32'],
     reach: ['#/reach?pair=50', '#/reach?model=llama-3.1-8b&types=default,llama3,naive', '#/reach?numerics=float32'],

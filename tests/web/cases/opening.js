@@ -95,7 +95,7 @@ export const cases = {
     },
     'a configuration of one’s own has lanes, too': async (bench) => {
         const page = await bench.page('#/models');
-        await page.click('summary:text("Paste or drop")');
+        await page.click('summary:text("Paste a config.json")');
         const config = {
             model_type: 'smollm3',
             num_hidden_layers: 8,

@@ -11,11 +11,11 @@ export const cases = {
     'it stands still when both move, and moves with one': async (bench) => {
         const page = await bench.page('#/rotations');
         const before = await bench.text(page, '.score');
-        await page.focus('.knob-both');
+        await page.focus('[data-parameter=both] input[type=range]');
         for (const key of ['ArrowRight', 'PageUp', 'PageUp']) await page.keyboard.press(key);
         assert.match(await bench.address(page), /m=26&n=24/);
         assert.equal(await bench.text(page, '.score'), before);
-        await page.focus('.knob-m');
+        await page.focus('[data-parameter=m] input[type=range]');
         await page.keyboard.press('ArrowRight');
         await bench.settled(page);
         assert.notEqual(await bench.text(page, '.score'), before);

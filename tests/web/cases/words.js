@@ -17,8 +17,23 @@ const panels = (page) =>
 const order = (page) => page.$$eval('.words .word', (list) => list.map((word) => word.textContent).join(' '));
 
 export const cases = {
-    'without positions the numbers move, with them they change': async (bench) => {
+    'the sentence stands as it was given, and a move shows what it changes': async (bench) => {
         const page = await bench.page('#/words');
+        assert.equal(await order(page), 'dog bites man');
+        for (const { said, maps } of await panels(page)) {
+            assert.equal(maps.length, 1);
+            assert.match(said, /^Nothing has moved yet/);
+        }
+        await page.click('.phrase >> nth=0');
+        assert.match(await bench.address(page), /to=2,1,0/);
+        assert.equal(await order(page), 'man bites dog');
+        assert.deepEqual(
+            (await panels(page)).map(({ maps }) => maps.length),
+            [3, 3, 3],
+        );
+    },
+    'without positions the numbers move, with them they change': async (bench) => {
+        const page = await bench.page('#/words?to=2,1,0');
         assert.equal(await order(page), 'man bites dog');
         const [none, sinusoid, rope] = await panels(page);
         assert.match(none.said, /^All 9 numbers are the same, bit for bit/);
@@ -32,7 +47,7 @@ export const cases = {
     'a share is explained with its numbers, in each scheme': async (bench) => {
         const number = (text) => Number(text.replace('−', '-'));
         for (const third of ['rope', 'alibi']) {
-            const page = await bench.page(`#/words?third=${third}&at=0,2`);
+            const page = await bench.page(`#/words?third=${third}&at=0,2&to=2,1,0`);
             await bench.settled(page);
             const formulas = await page.$$eval('.readout math', (list) =>
                 list.map((math) => ({
@@ -55,7 +70,7 @@ export const cases = {
         }
     },
     'a share has its digits and its bits, those of the answer': async (bench) => {
-        const page = await bench.page('#/words?at=0,2');
+        const page = await bench.page('#/words?at=0,2&to=2,1,0');
         const asked = [];
         page.on('request', (request) => request.url().endsWith('/v1/attention') && asked.push(request.postDataJSON()));
         await page.reload();
@@ -74,7 +89,7 @@ export const cases = {
         }
     },
     'words are moved by arrow keys, and Back undoes it': async (bench) => {
-        const page = await bench.page('#/words');
+        const page = await bench.page('#/words?to=2,1,0');
         await page.focus('.word:text-is("dog")');
         await page.keyboard.press('ArrowLeft');
         await bench.settled(page);
@@ -86,7 +101,7 @@ export const cases = {
         assert.equal(await order(page), 'man bites dog');
     },
     'ALiBi knows no direction, and says so': async (bench) => {
-        const page = await bench.page('#/words?third=alibi');
+        const page = await bench.page('#/words?third=alibi&to=2,1,0');
         assert.match((await panels(page))[2].said, /^All 9 numbers are the same.* knows distances alone/);
         await page.focus('.word:text-is("dog")');
         await page.keyboard.press('ArrowLeft');
@@ -94,7 +109,7 @@ export const cases = {
         assert.match((await panels(page))[2].said, /numbers have changed/);
     },
     'words are dragged': async (bench) => {
-        const page = await bench.page('#/words');
+        const page = await bench.page('#/words?to=2,1,0');
         const middle = async (word) => {
             const box = await (await page.$(`.word:text-is("${word}")`)).boundingBox();
             return [box.x + box.width / 2, box.y + box.height / 2];
@@ -109,7 +124,7 @@ export const cases = {
     },
     'the exercises know their answers': async (bench) => {
         const page = await bench.page('#/words');
-        const shown = (await panels(page))[0].maps[1]['0,2'];
+        const shown = (await panels(page))[0].maps[0]['0,2'];
         const answers = [null, '0.3333', '0.3072'];
         const forms = await page.$$('.exercise');
         for (const [i, answer] of answers.entries()) {
