@@ -169,14 +169,14 @@ function form(path, operation, parameters) {
     const body = json && bodyField(json);
     const host = h('div.answer', { role: 'region', 'aria-live': 'polite', 'aria-label': `Answer of ${path}` });
     const element = h('form', { id: `form-${operation.operationId}` }, [
-        h('div.told', prose(operation.description ?? '')),
-        h('p.note', `In clients: ${operation.operationId}`),
-        body?.element,
-        fields.map((each) => each.element),
-        h('p', h('button.button', { type: 'submit' }, 'Send')),
-        host,
-        json && members(json),
-        answers(operation),
+        h('div', [
+            h('div.told', prose(operation.description ?? '')),
+            h('p.note', `In clients: ${operation.operationId}`),
+            body?.element,
+            fields.map((each) => each.element),
+            h('p', h('button.button', { type: 'submit' }, 'Send')),
+        ]),
+        h('div', host, json && members(json), answers(operation)),
     ]);
     element.addEventListener('submit', (event) => {
         event.preventDefault();
@@ -252,7 +252,7 @@ async function main() {
     contract = await (await fetch('/openapi.json')).json();
     const all = entries();
     const sections = contract.tags.map((/** @type {{name: string, description: string}} */ tag) =>
-        h('section', [
+        h('section', { id: `of-${tag.name}` }, [
             h('h2', tag.name.replaceAll('_', ' ')),
             h('p.note', tag.description),
             all.filter((each) => each.tag === tag.name).map((each) => each.element),
@@ -260,6 +260,11 @@ async function main() {
     );
     document.getElementById('about')?.append(...prose(contract.info.description));
     document.getElementById('operations')?.append(...sections);
+    const tags = contract.tags.flatMap((/** @type {{name: string}} */ { name }) => [
+        h('a', { href: `#of-${name}` }, name),
+        ' ',
+    ]);
+    document.getElementById('tags')?.append(...tags);
     document.getElementById('search')?.addEventListener('input', () => search(all));
     addEventListener('hashchange', follow);
     search(all);

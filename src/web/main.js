@@ -26,11 +26,8 @@ function say(words) {
 function fail(error) {
     if (error === null) return say('');
     if (error instanceof Lost) return; // The line says so.
-    say(
-        error instanceof Problem
-            ? `${error.title}: ${error.message}`
-            : String(/** @type {Error} */ (error).message ?? error),
-    );
+    const { message = String(error) } = /** @type {Error} */ (error);
+    say(error instanceof Problem ? `${error.title}: ${message}` : message);
 }
 
 /** @param {string} room @param {string} [rest] @param {Record<string, string>} [values] */
@@ -75,10 +72,9 @@ async function follow() {
 /** What is shown where no room has the name. @param {string} id @returns {Room} */
 function nowhere(id) {
     const links = rooms.slice(1).flatMap(({ id: to, title }, i) => [i > 0 && ', ', h('a', { href: `#/${to}` }, title)]);
-    /** @type {import('./rooms/rooms.js').Module['show']} */
-    const show = (room) => {
-        const words = h('p', 'These there are: ', links, '.');
-        room.replaceChildren(h('h1', `There is no room “${id}”`), words);
+    const words = [h('h1', `There is no room “${id}”`), h('p', 'These there are: ', links, '.')];
+    const show = /** @param {HTMLElement} room */ (room) => {
+        room.replaceChildren(...words);
         return { update: () => undefined, stop: () => undefined };
     };
     return { id, title: 'No such room', line: '', load: async () => ({ show }) };
@@ -94,20 +90,13 @@ function head({ id, title, line: sentence, chapter }) {
         attribute(link, { 'aria-current': link.dataset.room === id ? 'page' : null });
     // On a narrow screen the list is scrolled.
     nav.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-    const beside = [-1, 1].map((by) => rooms.find((each) => chapter !== undefined && each.chapter === chapter + by));
-    path.replaceChildren(
-        ...beside.flatMap((to, i) =>
-            to === undefined
-                ? []
-                : [
-                      h('a', { href: `#/${to.id}`, rel: i === 0 ? 'prev' : 'next' }, [
-                          h('small', i === 0 ? '← previous' : 'next →'),
-                          h('b', `${to.chapter} ${to.title}`),
-                          h('span', to.line),
-                      ]),
-                  ],
-        ),
-    );
+    const link = /** @param {number} by @param {string} rel @param {string} word */ (by, rel, word) => {
+        const to = rooms.find((each) => chapter !== undefined && each.chapter === chapter + by);
+        if (to === undefined) return [];
+        const title = h('b', `${to.chapter} ${to.title}`);
+        return [h('a', { href: `#/${to.id}`, rel }, h('small', word), title, h('span', to.line))];
+    };
+    path.replaceChildren(...link(-1, 'prev', '← previous'), ...link(1, 'next', 'next →'));
 }
 
 const start = () =>
@@ -123,13 +112,8 @@ window.addEventListener('unhandledrejection', (event) => {
     fail(event.reason);
 });
 document.documentElement.classList.toggle('embed', embedded());
-nav.replaceChildren(
-    ...rooms
-        .slice(1)
-        .map(({ id, title, chapter }) =>
-            h('a', { href: `#/${id}`, 'data-room': id }, h('small', chapter && `${chapter} `), title),
-        ),
-);
+for (const { id, title, chapter } of rooms.slice(1))
+    nav.append(h('a', { href: `#/${id}`, 'data-room': id }, h('small', chapter && `${chapter} `), title));
 window.addEventListener('hashchange', () => void start());
 document.querySelector('.skip')?.addEventListener('click', (event) => {
     event.preventDefault(); // The fragment is the state of the page.

@@ -148,7 +148,8 @@ export function tensors(path, values, options = {}) {
 /** The numbers of the answer to a body. @template {keyof Paths} P @param {P} path @param {Bodies[P]} body
  * @param {AbortSignal} [signal] */
 export async function posted(path, body, signal) {
-    return numbers(await answer(path, {}, { signal, body: /** @type {object} */ (body) }), signal);
+    const found = await answer(path, {}, { signal, body: /** @type {object} */ (body) });
+    return Object.values(await listed(found, signal))[0];
 }
 
 /** The answer of a resource that only the listing knows: for the instrument, and for the doctor, who takes any
@@ -164,14 +165,6 @@ export async function answer(path, values, options = {}) {
     return parse(await response.arrayBuffer(), async (first, bytes, signal) =>
         (await request(url, { signal, range: `${first}-${first + bytes - 1}` })).arrayBuffer(),
     );
-}
-
-/** All numbers of a tensor of an answer. @param {import('./safetensors.js').Answer} found @param {AbortSignal} [signal]
- * @param {string} [name] else the first */
-export async function numbers({ tensors: all }, signal, name) {
-    const tensor = name === undefined ? all.values().next().value : all.get(name);
-    if (tensor === undefined) throw new Error(`The answer has no ${name}.`);
-    return tensor.all(signal);
 }
 
 /** All numbers of an answer, by the names of its tensors. @param {import('./safetensors.js').Answer} found

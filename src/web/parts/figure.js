@@ -35,6 +35,8 @@ export class Figure {
     /** @param {Answer} answer @param {Options} given */
     constructor(answer, { before, ...options }) {
         this.answer = answer;
+        /** A name in the address. @private @param {string} name */ this.own = (name) =>
+            `${options.prefix ?? ''}${name}`;
         this.options = options;
         this.readout = new Readout();
         this.meaning = this.#meaning();
@@ -49,7 +51,10 @@ export class Figure {
         /** Which matrix of the tensor is seen large. @private */ this.slice = 0;
         /** @private @type {HTMLElement} */ this.frame = h('div.figure-frame', [...(before?.frame.childNodes ?? [])]);
         const names = [...answer.tensors.keys()];
-        this.tabs = choice('tensor', names, (tensor) => this.#choose({ tensor, slice: null, win: null, at: null }));
+        const { own } = this;
+        this.tabs = choice('tensor', names, (name) =>
+            this.#choose({ [own('tensor')]: name, [own('slice')]: null, [own('win')]: null, [own('at')]: null }),
+        );
         this.tabs.element.hidden = names.length < 2;
         this.table = table(() => this.#part());
         const along = take(() => ({ ...options, tensor: this.tensor, many: this.tensor.name !== 'data' }));
@@ -76,30 +81,15 @@ export class Figure {
         return meaning(this.options.path, this.answer, this.tensor, () => this.#point());
     }
 
-    /** @param {Record<string, string | null>} changes */
+    /** @param {Record<string, string | null>} changes by their names in the address */
     #choose(changes) {
-        this.options.place.set(this.#named(changes), { step: true });
+        this.options.place.set(changes, { step: true });
         this.#draw();
-    }
-
-    /** @param {string} name */
-    #key(name) {
-        return `${this.options.prefix ?? ''}${name}`;
     }
 
     /** An own value of the address. @param {string} name */
     #kept(name) {
-        return this.options.place.get(this.#key(name));
-    }
-
-    /** Write where one looks to the address. @param {Record<string, string | null>} changes */
-    #keep(changes) {
-        this.options.place.look(this.#named(changes));
-    }
-
-    /** @param {Record<string, string | null>} changes */
-    #named(changes) {
-        return Object.fromEntries(Object.entries(changes).map(([name, value]) => [this.#key(name), value]));
+        return this.options.place.get(this.own(name));
     }
 
     /** Which matrix is large. */
@@ -141,10 +131,14 @@ export class Figure {
     /** @param {Tensor} tensor */
     async #curve(tensor) {
         const { columnName, rowName, placed, valueName, facts } = this.meaning;
+        const {
+            options: { place },
+            own,
+        } = this;
         const at = /** @param {number} index @param {boolean} done */ (index, done) => {
             const all = facts({ row: index, column: index }, y[index]);
             this.readout.show(all.filter(([name]) => name !== (placed ? columnName : rowName)));
-            if (done) this.#keep({ at: String(index) });
+            if (done) place.look({ [own('at')]: String(index) });
         };
         const picture = new Curve({
             name: this.#name,
@@ -166,7 +160,7 @@ export class Figure {
         if (!this.parts.includes(picture)) return;
         this.frame.replaceChildren(picture.element);
         picture.show([{ name: tensor.name, y, x: placed && Array.from(y, (_, i) => placed(i)) }]);
-        const marked = this.options.place.number(this.#key('at'), NaN);
+        const marked = place.number(own('at'), NaN);
         if (!(marked in y)) return;
         picture.mark(marked);
         at(marked, false);
@@ -181,7 +175,7 @@ export class Figure {
     #matrices(tensor) {
         const rows = tensor.shape.at(-2) ?? 1;
         const n = rows === 0 ? 0 : tensor.rows / rows;
-        this.slice = Math.min(n - 1, this.options.place.number(this.#key('slice'), 0));
+        this.slice = Math.min(n - 1, this.options.place.number(this.own('slice'), 0));
         this.shared = undefined;
         const [large, ...small] = this.maps;
         this.maps = [];
@@ -205,8 +199,8 @@ export class Figure {
 
     /** @param {Tensor} tensor @param {Heatmap | undefined} before */
     #large(tensor, before) {
-        const { slice } = this;
-        const { onError, paint } = this.options;
+        const { slice, own } = this;
+        const { onError, paint, place } = this.options;
         const matrix = this.#matrix(tensor, slice);
         const map = new Heatmap({
             ...this.meaning,
@@ -214,11 +208,11 @@ export class Figure {
             onRead: () => this.#point(),
             onCursor: (cell, value, done) => {
                 this.readout.show(this.meaning.facts(cell, value, slice));
-                if (done) this.#keep({ at: `${cell.row},${cell.column}` });
+                if (done) place.look({ [own('at')]: `${cell.row},${cell.column}` });
                 this.options.onCursor?.(cell, done);
             },
             onView: (window) => {
-                this.#keep({ win: kept(window, matrix) });
+                place.look({ [own('win')]: kept(window, matrix) });
                 this.table.refresh();
             },
         });
@@ -256,11 +250,11 @@ export class Figure {
         }
         this.parts.push(...maps);
         const colours = choice('colours', SCALES, (value) =>
-            this.#choose({ colours: value === SCALES[0] ? null : value }),
+            this.#choose({ [this.own('colours')]: value === SCALES[0] ? null : value }),
         );
         colours.show(scaling);
         const button = /** @param {Heatmap} map @param {number} i */ ({ element }, i) => {
-            const onclick = () => this.#choose({ slice: String(i), at: null });
+            const onclick = () => this.#choose({ [this.own('slice')]: String(i), [this.own('at')]: null });
             const named = { 'aria-pressed': i === slice, 'aria-label': `Show number ${i}` };
             return h('button', { type: 'button', ...named, onclick }, element, h('span', i));
         };

@@ -86,6 +86,9 @@ export function drag(element, { begin, move, end }) {
 
 /** Arrows as columns and rows. @type {Record<string, [number, number]>} */
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const FAR = 1e9;
+/** The same, and to both ends. @type {Record<string, [number, number]>} */
+const STEPS = { ...ARROWS, Home: [-FAR, 0], End: [FAR, 0] };
 /** Along a line, and to its ends. */
 export const ALONG = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 
@@ -110,13 +113,15 @@ export function slider(element, named, steps, { key, ...acts }) {
     return element;
 }
 
-/** One of several that is pointed at, by an attribute that names it. @param {HTMLElement} list @param {string} name
- * of the attribute, as `data-pair` @param {(value: string) => void} choose */
-export function pointed(list, name, choose) {
+/** One of several that is pointed at, by an attribute that names it, or chosen by arrows. @param {HTMLElement} list
+ * @param {string} name of the attribute, as `data-pair` @param {(value: string) => void} choose
+ * @param {(by: [along: number, down: number]) => void} [arrow] */
+export function pointed(list, name, choose, arrow) {
     const over = /** @param {Event} event */ (event) => {
         const value = /** @type {Element} */ (event.target).closest(`[${name}]`)?.getAttribute(name);
         if (value) choose(value);
     };
+    if (arrow) keys(list, STEPS, arrow);
     list.addEventListener('pointerover', over);
     list.addEventListener('pointerdown', over);
 }

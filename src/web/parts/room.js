@@ -7,6 +7,7 @@ import { h } from './dom.js';
 import { Figure } from './figure.js';
 import { Latest, complaint } from './latest.js';
 import { find } from './listing.js';
+import { clamp } from './number.js';
 import { embedded } from './place.js';
 import { foot, phrases, story } from './story.js';
 import { take } from './take.js';
@@ -18,9 +19,9 @@ import { take } from './take.js';
 /** @import { Context, Module } from '../rooms/rooms.js' */
 
 /** @typedef {Record<string, string | number | null>} Changes null, or the usual value, takes one out of the address */
-/** What is said in a room: its title, its sentences, the resources whose papers are named, phrases that change the
- * picture when they are touched, and questions that the page checks.
- * @typedef {{title: string, words: string[], papers?: string[], phrases?: [string, Changes][],
+/** What is said in a room: its title, its sentences, the resources whose papers are named, phrases with the values of
+ * the address whose picture they speak of, and questions that the page checks.
+ * @typedef {{title: string, words: string[], papers?: string[], phrases?: [string, Record<string, string>][],
  * asked?: import('./story.js').Exercise[]}} Chapter */
 
 const NARROW = '(width < 54em)';
@@ -46,6 +47,11 @@ export class Room {
 
     /** A value of the address, or the usual one. @param {string} name */
     get = (name) => this.place.get(name, this.usual[name]);
+
+    /** A whole number of the address, or the usual one, within bounds. @param {string} name @param {number} least @param {number} most */
+    whole(name, least, most) {
+        return clamp(Math.round(this.place.number(name, Number(this.usual[name]))), least, most);
+    }
 
     /** Write values to the address; without `step` Back does not return to what was before.
      * @param {Changes} changes @param {{step?: boolean}} [how] */
@@ -128,7 +134,7 @@ export class Room {
 
     /** Phrases about the picture, each of which makes it show what it says. */
     phrases() {
-        return phrases(this.chapter.phrases ?? [], (changes) => this.set(changes));
+        return phrases(this.place.room, this.chapter.phrases ?? []);
     }
 
     /** What is set at the left, what is seen at the right. On a narrow screen what is set is a sheet that stays at the

@@ -1,7 +1,8 @@
 // story.js - the words of a room: what is seen, where it comes from, and exercises that the page checks.
-import { answer, numbers } from './api.js';
+import { answer, listed } from './api.js';
 import { field, fresh, h } from './dom.js';
 import { brief } from './number.js';
+import { text } from './place.js';
 
 const ARXIV = /arXiv:(\d{4}\.\d{4,5})/g;
 
@@ -47,8 +48,8 @@ function readings(text) {
 async function rightOf({ answer: asked, of, at = 0 }) {
     if (of === undefined) return asked ? asked() : NaN;
     const [path, values, name] = of;
-    const list = await numbers(await answer(path, values), undefined, name);
-    return Number(list.at(at));
+    const found = await listed(await answer(path, values));
+    return Number((name === undefined ? Object.values(found)[0] : found[name]).at(at));
 }
 
 /** @param {Exercise} asked */
@@ -84,12 +85,10 @@ export function foot(asked, notes) {
     return [h('div.story.exercises', h('h2', 'Check yourself'), h('div.questions', asked.map(exercise)), words)];
 }
 
-/** Phrases of a sentence that show what they say. @template T @param {[string, T][]} list @param {(what: T) => void} show */
-export const phrases = (list, show) =>
+/** Phrases of a sentence, each of which leads to the picture that it speaks of. @param {string} room
+ * @param {[words: string, values: Record<string, string>][]} list */
+export const phrases = (room, list) =>
     h('p.phrases', [
-        list.map(([words, what], i) => [
-            i > 0 && ', ',
-            h('button.phrase', { type: 'button', onclick: () => show(what) }, words),
-        ]),
+        list.map(([words, values], i) => [i > 0 && ', ', h('a.phrase', { href: text(room, '', values) }, words)]),
         list.length > 0 && '.',
     ]);

@@ -1,5 +1,7 @@
 // strips.js - matrices of one room that have one window and one cursor, which the address keeps.
+import { h } from './dom.js';
 import { Heatmap } from './heatmap.js';
+import { table } from './table.js';
 import { cellOf, kept } from './view.js';
 
 /** @import { Cell, Options } from './heatmap.js' */
@@ -13,6 +15,7 @@ export class Strips {
         /** @private */ this.names = { at: `${prefix}at`, win: `${prefix}win` };
         /** @private */ this.first = first ?? null;
         /** @type {Heatmap[]} */ this.maps = [];
+        /** @private @type {ReturnType<typeof table>[]} */ this.tables = [];
     }
 
     /** Draw these, each in the place of one that is there. @param {Options[]} all */
@@ -46,7 +49,16 @@ export class Strips {
     follow() {
         const cell = cellOf(this.place.get(this.names.at)) ?? this.first;
         for (const map of this.maps) map.show(this.place.get(this.names.win), cell);
+        for (const each of this.tables) each.refresh();
         if (cell !== null && this.maps.length > 0) this.tell(cell);
+    }
+
+    /** Each with its name above and its table below. */
+    tabled() {
+        this.tables = this.maps.map((map) => table(() => map.part));
+        return this.maps.map(({ element, options }, i) =>
+            h('div', h('h3', options.name), element, h('div.panels', this.tables[i].element)),
+        );
     }
 
     stop() {

@@ -1,5 +1,5 @@
 // axes.js - rotary positions of more than one axis: time, height and width of M-RoPE, rows and columns of grids.
-import { arrays, json, numbers, tensors } from '../parts/api.js';
+import { arrays, json, listed, tensors } from '../parts/api.js';
 import { choice, fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { call, equation } from '../parts/formula.js';
@@ -26,14 +26,15 @@ const MERGE = 2;
 const GRID = { head_dim: '64', convention: 'pixtral' };
 const MODEL = 'qwen2-vl-2b';
 const SIZES = { rows: '4', columns: '6', frames: '3' };
+const MOST = { rows: 8, columns: 10, frames: 6 };
 
 const SECONDS = 'From a frame of a video to the next. This model counts time, others count frames.';
 const GRIDS = 'Encoders of images have no time: their pairs are turned by the row or the column of a patch.';
 const FIELDS = fields([
     ['kind', ['image', 'video'], ''],
-    ['rows', 'integer', '', 'tokens', 1, 8],
-    ['columns', 'integer', 'A token is a square of 2 × 2 patches.', 'tokens', 1, 10],
-    ['frames', 'integer', '', '', 1, 6],
+    ['rows', 'integer', '', 'tokens', 1, MOST.rows],
+    ['columns', 'integer', 'A token is a square of 2 × 2 patches.', 'tokens', 1, MOST.columns],
+    ['frames', 'integer', '', '', 1, MOST.frames],
     ['seconds', 'number', SECONDS, 'seconds', 0, 10],
 ]);
 
@@ -67,7 +68,7 @@ function asked(model, kind, [frames, rows, columns], [before, after]) {
 /** Positions on the three axes. @param {ReturnType<typeof asked>} values @param {AbortSignal} [signal] */
 async function positionsOf(values, signal) {
     const found = await tensors('/v1/rope/mrope-positions', values, { signal });
-    const all = Array.from(await numbers(found, signal, 'position_ids'));
+    const all = Array.from((await listed(found, signal)).position_ids);
     const count = all.length / AXES.length;
     return {
         delta: Number(found.scalars.mrope_position_delta),
@@ -168,10 +169,7 @@ class Axes extends Room {
      * @param {AbortSignal} signal */
     async read(signal) {
         const [model, kind] = [this.get('model'), this.get('kind') === 'video' ? 'video' : 'image'];
-        const [rows, columns, most] = Object.entries(SIZES).map(([name, usual]) => {
-            const { maximum = 1 } = FIELDS.find((each) => each.name === name) ?? {};
-            return clamp(Math.round(Number(this.get(name))) || Number(usual), 1, maximum);
-        });
+        const [rows, columns, most] = Object.entries(MOST).map(([name, size]) => this.whole(name, 1, size));
         const layout = { before: BEFORE, after: AFTER, rows, columns, frames: kind === 'video' ? most : 1 };
         const facts = await factsOf(model, signal);
         const timed = kind === 'video' && facts.clocked;
@@ -297,9 +295,9 @@ export const show = opened(Axes, {
     ],
     papers: ['rope/mrope-positions', 'rope/grid'],
     phrases: [
-        ['The word after the picture stands close behind it', { at: '30', kind: null, rows: null, columns: null }],
+        ['The word after the picture stands close behind it', { at: '30' }],
         ['a video has a time for every frame', { kind: 'video', at: '62' }],
-        ['Qwen3.5 deals its pairs to the axes in turn', { model: 'qwen3.5-9b', pair: null }],
+        ['Qwen3.5 deals its pairs to the axes in turn', { model: 'qwen3.5-9b' }],
     ],
     asked: [
         {

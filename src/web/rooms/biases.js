@@ -44,13 +44,6 @@ const SLOPES = ['num_heads', 'variant', 'alibi_bias_max'];
 const FIRST = 'alibi';
 // What another value begins anew.
 const BEGIN = { win: null, at: null, slice: null, bucket: null };
-/** @type {import('../parts/room.js').Changes} */
-const ANEW = Object.fromEntries(
-    [...Object.keys(BEGIN), 'colours', ...Object.values(KINDS).flatMap(({ names }) => names)].map((name) => [
-        name,
-        null,
-    ]),
-);
 // The third form of ALiBi has one row a head, which is no map.
 const FORMS = ['symmetric', 'causal'];
 
@@ -97,7 +90,8 @@ class Biases extends Room {
 
     /** Another scheme: its parameters begin anew. @param {string} name */
     #choose(name) {
-        this.set({ ...ANEW, scheme: name });
+        const old = Object.keys(this.place.all()).filter((each) => each !== 'fig');
+        this.set({ ...Object.fromEntries(old.map((each) => [each, null])), scheme: name });
     }
 
     get #scheme() {
@@ -183,10 +177,10 @@ export const show = opened(Biases, {
     ],
     papers: Object.values(KINDS).map(({ path }) => path),
     phrases: [
-        ['The first head of ALiBi looks near', { ...ANEW, scheme: 'alibi', slice: '0', colours: 'one scale' }],
-        ['the last one far', { ...ANEW, scheme: 'alibi', slice: '7', colours: 'one scale' }],
-        ['T5 puts all keys 91 tokens back and more into bucket 15', { ...ANEW, scheme: 't5', bucket: '15' }],
-        ['and Shaw those 8 back and more into bucket 0', { ...ANEW, scheme: 'shaw', bucket: '0' }],
+        ['The first head of ALiBi looks near', { scheme: 'alibi', slice: '0', colours: 'one scale' }],
+        ['the last one far', { scheme: 'alibi', slice: '7', colours: 'one scale' }],
+        ['T5 puts all keys 91 tokens back and more into bucket 15', { scheme: 't5', bucket: '15' }],
+        ['and Shaw those 8 back and more into bucket 0', { scheme: 'shaw', bucket: '0' }],
     ],
     asked: [
         {

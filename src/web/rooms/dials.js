@@ -1,6 +1,7 @@
 // dials.js - the pairs of a head as dials: the colour says which axis turns a pair, the hand by how much.
 import { h, svg } from '../parts/dom.js';
-import { ARROWS, keys, pointed } from '../parts/pointers.js';
+import { clamp } from '../parts/number.js';
+import { pointed } from '../parts/pointers.js';
 import { seriesTable } from '../parts/table.js';
 
 /** @typedef {{cos: ArrayLike<number>, sin: ArrayLike<number>}} Turn */
@@ -23,7 +24,6 @@ export class Dials {
     /** @param {string[]} axes their names @param {(pair: number) => void} choose */
     constructor(axes, choose) {
         this.axes = axes;
-        this.choose = choose;
         /** @private */ this.chosen = 0;
         /** @private @type {HTMLElement[]} */ this.items = [];
         this.list = h('div.dials', { role: 'group', tabindex: 0 });
@@ -33,15 +33,14 @@ export class Dials {
             Object.entries(this.turn ?? {}).map(([name, y]) => ({ name, y })),
         );
         this.element = h('div', this.owned, this.list, this.table.element);
-        pointed(this.list, 'data-pair', (pair) => choose(Number(pair)));
-        keys(this.list, ARROWS, (by) => this.#arrow(by));
-    }
-
-    /** @param {number[]} by pairs, and rows of them */
-    #arrow([along, down]) {
-        const [here, below] = [this.items[0], this.items.find((item) => item.offsetTop > this.items[0].offsetTop)];
-        const row = below === undefined ? 1 : this.items.indexOf(below) - this.items.indexOf(here);
-        this.choose(Math.min(this.items.length - 1, Math.max(0, this.chosen + along + row * down)));
+        const arrow = /** @param {number[]} by pairs, and rows of them */ ([along, down]) => {
+            const row = Math.max(
+                1,
+                this.items.findIndex((item) => item.offsetTop > this.items[0].offsetTop),
+            );
+            choose(clamp(this.chosen + along + row * down, 0, this.items.length - 1));
+        };
+        pointed(this.list, 'data-pair', (pair) => choose(Number(pair)), arrow);
     }
 
     /** @param {number[]} owner of each pair @param {Turn | null} turn @param {number} chosen */
@@ -49,25 +48,18 @@ export class Dials {
         this.chosen = chosen;
         this.turn = turn;
         this.table.refresh();
-        const words = this.axes.map((name, axis) => {
+        const owned = this.axes.map((name, axis) => {
             const pairs = owner.flatMap((each, pair) => (each === axis ? [pair] : []));
-            return { name, axis, text: pairs.length === 0 ? 'no pair' : `${pairs.length} pairs: ${ranges(pairs)}` };
+            const text = pairs.length === 0 ? 'no pair' : `${pairs.length} pairs: ${ranges(pairs)}`;
+            return h('li', { class: `axis-${axis}` }, h('b', name), h('span', text));
         });
-        this.owned.replaceChildren(
-            ...words.map(({ name, axis, text }) => h('li', { class: `axis-${axis}` }, h('b', name), h('span', text))),
-        );
+        this.owned.replaceChildren(...owned);
         this.list.setAttribute('aria-label', `Pairs as dials. Arrow keys choose one. Now pair ${chosen}.`);
-        this.items = owner.map((axis, pair) =>
-            h(
-                'span',
-                {
-                    class: `dial-pair axis-${axis}${pair === chosen ? ' at' : ''}`,
-                    'data-pair': pair,
-                    'data-axis': this.axes[axis],
-                },
-                [face(turn, pair), h('span', pair)],
-            ),
-        );
+        this.items = owner.map((axis, pair) => {
+            const at = pair === chosen ? ' at' : '';
+            const named = { class: `dial-pair axis-${axis}${at}`, 'data-pair': pair, 'data-axis': this.axes[axis] };
+            return h('span', named, face(turn, pair), h('span', pair));
+        });
         this.list.replaceChildren(...this.items);
     }
 }

@@ -108,8 +108,8 @@ const verify = async (upload, claim, signal) =>
 
 /** What is found of a sample. @param {string} id */
 async function judged(id) {
-    const { encoding, claim, make } = samples.find((one) => one.id === id) ?? samples[0];
-    return verify(read(id, await make()), { encoding, ...claim });
+    const { claim, make } = samples[id];
+    return verify(read(id, await make()), claim);
 }
 
 class Doctor extends Room {
@@ -146,19 +146,18 @@ class Doctor extends Room {
         const id = fresh('file');
         const input = h('input', { id, type: 'file', accept: '.npy,.safetensors' });
         input.addEventListener('change', () => input.files?.[0] && void this.#open(input.files[0]));
-        const tries = samples.map(({ id: name, title }) =>
-            h('button', { type: 'button', 'data-sample': name, onclick: () => this.#sample(name) }, title),
-        );
+        const tries = Object.entries(samples).map(([sample, { title, claim }]) => {
+            const onclick = () => this.#begin({ ...claim, sample });
+            return h('button', { type: 'button', 'data-sample': sample, onclick }, title);
+        });
         const file = h('div.drop', [
             h('label.name', { for: id }, 'A .npy or .safetensors file, chosen or dropped anywhere'),
             h('div.control-row', input),
             this.fileName,
         ]);
         const claim = [this.encoding.element, this.model.element, this.config.element, this.more];
-        const halves = this.split(
-            claim,
-            this.section('verdict', 'Verdict', { first: true }, this.fault.element, this.report, this.picture),
-        );
+        const seen = [this.fault.element, this.report, this.picture];
+        const halves = this.split(claim, this.section('verdict', 'Verdict', { first: true }, seen));
         halves.querySelector('.stage')?.removeAttribute('aria-busy'); // Who has no file waits for nothing.
         return [h('div.story.samples', file, h('span', 'Or try one:'), tries), halves];
     }
@@ -169,15 +168,14 @@ class Doctor extends Room {
         this.report.replaceChildren();
         this.picture.replaceChildren();
         this.picture.removeAttribute('aria-busy');
-        this.fault.show(
-            error instanceof Problem ? new Error(`The server cannot compare this: ${error.message}.`) : error,
-        );
+        const words = error instanceof Problem && `The server cannot compare this: ${error.message}.`;
+        this.fault.show(words ? new Error(words) : error);
     }
 
-    /** A new claim: all of the old one is let go of. @param {string} encoding @param {Values} values @param {string | null} sample */
-    #begin(encoding, values, sample) {
+    /** A new claim: all of the old one is let go of. @param {import('../parts/room.js').Changes} claim */
+    #begin(claim) {
         const old = Object.keys(this.place.all()).filter((name) => name !== 'fig');
-        this.set({ ...Object.fromEntries(old.map((name) => [name, null])), encoding, ...values, sample });
+        this.set({ ...Object.fromEntries(old.map((name) => [name, null])), ...claim });
     }
 
     /** The first table of an encoding that a model has. @param {string} encoding */
@@ -203,13 +201,7 @@ class Doctor extends Room {
         }
         const names = this.#names(kind);
         const own = Object.entries(parameters).filter(([name]) => names.includes(name));
-        this.#begin(kind, texts(Object.fromEntries(own)), this.place.get('sample') || null);
-    }
-
-    /** @param {string} name */
-    #sample(name) {
-        const { encoding, claim } = samples.find(({ id }) => id === name) ?? samples[0];
-        this.#begin(encoding, claim, name);
+        this.#begin({ encoding: kind, ...texts(Object.fromEntries(own)), sample: this.place.get('sample') || null });
     }
 
     /** @param {File} file */
@@ -268,9 +260,10 @@ class Doctor extends Room {
     }
 
     async #follow() {
-        const sample = samples.find(({ id }) => id === this.place.get('sample'));
-        if (sample !== undefined && sample.id !== this.sampleOf) {
-            this.sampleOf = sample.id;
+        const name = this.place.get('sample');
+        const sample = Object.hasOwn(samples, name) ? samples[name] : null;
+        if (sample !== null && name !== this.sampleOf) {
+            this.sampleOf = name;
             this.file = read(sample.title, await sample.make());
         }
         await this.#offer();
@@ -391,22 +384,23 @@ function more(finding) {
 }
 
 /** @param {NonNullable<Report['bands']>} bands */
-function bandTable(bands) {
-    if (bands.length === 0) return h('p');
-    const rows = bands.map(({ pairs, rows: list, max_abs, max_phase }) =>
-        h('tr', [
-            h('th', { scope: 'row' }, (pairs ? 'pairs ' : 'rows ') + (pairs ?? list ?? []).join(' to ')),
-            h('td', plain(max_abs)),
-            h('td', max_phase === undefined ? '' : plain(max_phase)),
-        ]),
-    );
-    return h('details.table', [
+const bandTable = (bands) =>
+    h('details.table', { hidden: bands.length === 0 }, [
         h('summary', 'Errors by band'),
-        grid({}, '', ['band', 'largest error', 'largest angle, rad'], rows),
+        grid(
+            {},
+            '',
+            ['band', 'largest error', 'largest angle, rad'],
+            bands.map(({ pairs, rows = [], max_abs, max_phase }) =>
+                h('tr', [
+                    h('th', { scope: 'row' }, (pairs ? 'pairs ' : 'rows ') + (pairs ?? rows).join(' to ')),
+                    [plain(max_abs), max_phase === undefined ? '' : plain(max_phase)].map((cell) => h('td', cell)),
+                ]),
+            ),
+        ),
     ]);
-}
 
-const BASE = { sample: 'base', encoding: 'rope', head_dim: '128', model: null };
+const BASE = { sample: 'base', encoding: 'rope', head_dim: '128' };
 
 export const show = opened(Doctor, {
     title: 'Check a table',

@@ -4,14 +4,12 @@
 // point on the circle and the exact one. For bfloat16 and float16 the position, the served frequency and their product
 // are each rounded to the type, as engines do whose angles have 16 bits.
 import { arrays } from '../parts/api.js';
-import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
 import { NEAREST, brief, digits } from '../parts/number.js';
 import { Readout, valueFacts } from '../parts/readout.js';
 import { Room } from '../parts/room.js';
 import { matrixOf } from '../parts/safetensors.js';
 import { Strips } from '../parts/strips.js';
-import { table } from '../parts/table.js';
 import { plain } from '../parts/take.js';
 
 /** @import { Numbers } from '../parts/safetensors.js' */
@@ -23,15 +21,7 @@ import { plain } from '../parts/take.js';
  * @property {import('../parts/api.js').Asked<Path>} values of the table, without positions
  * @property {import('../parts/api.js').Asked<'/v1/rope/frequencies'>} waves the same pairs
  */
-/**
- * @typedef {object} Drifts
- * @property {number[]} positions one for each row
- * @property {ArrayLike<number>} frequency of each pair
- * @property {ArrayLike<number>} wavelength
- * @property {Numbers} exact cosines, row by row
- * @property {Numbers} rounded what float32 makes of them
- * @property {Record<string, Float64Array>} errors in radians, by type
- */
+/** @typedef {Awaited<ReturnType<typeof drifts>>} Drifts a row for each position */
 
 const ROWS = 128;
 const HALVES = ['bfloat16', 'float16'];
@@ -64,27 +54,20 @@ const drifted = (positions, frequency, round) =>
         return round(round(m) * round(f)) - m * f;
     });
 
-/** @param {Source} source @param {number} up @param {AbortSignal} signal @returns {Promise<Drifts>} */
+/** @param {Source} source @param {number} up @param {AbortSignal} signal */
 async function drifts({ path, values, waves }, up, signal) {
     const step = Math.max(1, Math.ceil(up / ROWS));
     const positions = Array.from({ length: ROWS + 1 }, (_, i) => i * step);
     const asked = { ...values, positions: `0:${ROWS * step + 1}:${step}`, dtype: 'float64' };
-    const [both, found] = await Promise.all([
-        Promise.all(
-            ['exact', 'float32'].map(async (numerics) => points(await arrays(path, { ...asked, numerics }, signal))),
-        ),
-        arrays('/v1/rope/frequencies', { ...waves, dtype: 'float64' }, signal),
-    ]);
+    const table = /** @param {string} numerics */ async (numerics) =>
+        points(await arrays(path, { ...asked, numerics }, signal));
+    const both = await Promise.all(['exact', 'float32'].map(table));
+    const found = await arrays('/v1/rope/frequencies', { ...waves, dtype: 'float64' }, signal);
     const { inv_freq: frequency, wavelength } = found;
     const halves = HALVES.map((dtype) => [dtype, drifted(positions, frequency, NEAREST[dtype])]);
-    return {
-        positions,
-        frequency,
-        wavelength,
-        exact: both[0].cos,
-        rounded: both[1].cos,
-        errors: { float32: between(both), ...Object.fromEntries(halves) },
-    };
+    /** @type {Record<string, Float64Array>} */
+    const errors = { float32: between(both), ...Object.fromEntries(halves) };
+    return { positions, frequency, wavelength, exact: both[0].cos, rounded: both[1].cos, errors };
 }
 
 /** @param {Float64Array} errors @param {number} row @param {number} rows */
@@ -100,17 +83,12 @@ export class Drift extends Room {
     ask = this.asks(this.fault.show, { busy: this.out });
     /** @private @type {Source | null} */ source = null;
     /** @private */ strips = this.own(new Strips(this.place, (cell) => this.#point(cell), { prefix: 'e' }));
-    /** @private @type {ReturnType<typeof table>[]} */ tables = [];
     /** What is drawn of it, and the request that it answers. @private @type {{text: string, found: Drifts} | undefined} */
     held = undefined;
-    curve = this.own(
-        new Curve({
-            name: 'Largest error of an angle at each position',
-            xName: 'position',
-            yName: 'largest error in radians',
-            ...{ xLog: true, yLog: true, height: 340 },
-        }),
-    );
+    curve = this.plot({
+        name: 'Largest error of an angle at each position',
+        ...{ xName: 'position', yName: 'largest error in radians', xLog: true, yLog: true, height: 340 },
+    });
     /** @private */ readout = new Readout();
     said = h('p', { role: 'status' });
     note = h('p.note');
@@ -125,20 +103,20 @@ export class Drift extends Room {
         this.readout.element,
         this.note,
     ]);
-    /** @private @type {HTMLElement | undefined} */ whole = undefined;
+    /** @private @type {HTMLElement | undefined} */ box = undefined;
 
     /** The part of the room that it is, which is seen while it is open.
      * @param {string} lead @param {HTMLElement} [children] before the pictures */
     part(lead, children) {
         const source = () => this.along();
         const part = this.section('error', 'Exact against float32', { lead, source }, children, this.element);
-        this.whole = h('div', { hidden: true }, part);
-        return this.whole;
+        this.box = h('div', { hidden: true }, part);
+        return this.box;
     }
 
     /** @param {Source | false} source false: nobody asks for it */
     open(source) {
-        (this.whole ?? this.element).hidden = source === false;
+        (this.box ?? this.element).hidden = source === false;
         this.source = source || null;
         this.update();
     }
@@ -147,20 +125,19 @@ export class Drift extends Room {
     load(done) {
         const { source } = this;
         if (source === null || !done) return;
-        const up = Math.min(UP_TO, Math.max(ROWS, Math.round(this.place.number('up', Number(this.usual.up)))));
+        const up = this.whole('up', ROWS, UP_TO);
         if (this.held === undefined) this.out.setAttribute('aria-busy', 'true');
         const text = JSON.stringify([source, up]);
-        void this.ask
-            .ask(
-                [text, this.#angle],
-                // The same numbers serve all three types.
-                async (signal) => (this.held?.text === text ? this.held.found : drifts(source, up, signal)),
-                (found) => {
-                    this.held = { text, found };
-                    this.#draw(found);
-                },
-            )
-            .then(() => this.strips.follow());
+        void this.ask.ask(
+            [text, this.#angle],
+            // The same numbers serve all three types.
+            async (signal) => (this.held?.text === text ? this.held.found : drifts(source, up, signal)),
+            (found) => {
+                this.held = { text, found };
+                this.#draw(found);
+            },
+        );
+        this.strips.follow();
     }
 
     get #angle() {
@@ -179,11 +156,8 @@ export class Drift extends Room {
             this.#map('Cosines, float32', found, found.rounded),
             this.#map(`Error of ${this.#angle} angles`, found, errors[this.#angle], 'error in radians'),
         ]);
-        this.tables = this.strips.maps.map((map) => table(() => map.part));
         this.out.replaceChildren(
-            ...this.strips.maps.map(({ element, options }, i) =>
-                h('div', h('h3', options.name), element, h('div.panels', this.tables[i].element)),
-            ),
+            ...this.strips.tabled(),
             h('div', h('h3', 'Largest error at each position'), this.curve.element),
         );
         const last = positions.length - 1;
@@ -203,7 +177,6 @@ export class Drift extends Room {
 
     /** @param {import('../parts/heatmap.js').Cell} cell */
     #point({ row, column }) {
-        for (const each of this.tables) each.refresh();
         if (this.held === undefined) return;
         const { positions, frequency, wavelength, exact, rounded, errors } = this.held.found;
         const at = row * frequency.length + column;

@@ -167,8 +167,8 @@ export const show = opened(Models, {
         'Each lane is a layer, the first at the left; lanes of one colour have the same parameters, and a short one sees a part of the text alone.',
     ],
     phrases: [
-        ['Every fourth layer of Llama 4 does not rotate', { model: null, beside: null }],
-        ['five layers of six of Gemma 3 see the near text alone', { model: 'gemma-3-4b', beside: null }],
-        ['gpt-oss changes from layer to layer', { model: 'gpt-oss-20b', beside: null }],
+        ['Every fourth layer of Llama 4 does not rotate', {}],
+        ['five layers of six of Gemma 3 see the near text alone', { model: 'gemma-3-4b' }],
+        ['gpt-oss changes from layer to layer', { model: 'gpt-oss-20b' }],
     ],
 });

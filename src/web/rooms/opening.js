@@ -7,7 +7,7 @@ import { matrixOf } from '../parts/safetensors.js';
 import { Strips } from '../parts/strips.js';
 import { picker } from './catalogue.js';
 import { between } from './drift.js';
-import { apart } from './landing.js';
+import { apart as largest } from './landing.js';
 
 /** @import { Cell } from '../parts/heatmap.js' */
 
@@ -24,14 +24,12 @@ const BEFORE = 128;
  * @param {AbortSignal} signal @returns {Promise<Far>} */
 async function farthest(of, to, signal) {
     const values = { ...of, positions: `${to - BEFORE}:${to}`, dtype: /** @type {const} */ ('float64') };
-    const [exact, rounded] = await Promise.all(
-        /** @type {const} */ (['exact', 'float32']).map((numerics) =>
-            arrays('/v1/rope/table', { ...values, numerics }, signal),
-        ),
-    );
+    const table = /** @param {'exact' | 'float32'} numerics */ (numerics) =>
+        arrays('/v1/rope/table', { ...values, numerics }, signal);
+    const [exact, rounded] = await Promise.all([table('exact'), table('float32')]);
     const angles = between([exact, rounded]);
     const worst = angles.reduce((best, angle, i) => (Math.abs(angle) > Math.abs(angles[best]) ? i : best), 0);
-    const differences = ['cos', 'sin'].map((name) => apart(exact[name], rounded[name]));
+    const differences = ['cos', 'sin'].map((name) => largest(exact[name], rounded[name]));
     const turned = Math.atan2(exact.sin[worst], exact.cos[worst]);
     return { to, angle: angles[worst], most: Math.max(...differences), exact: turned };
 }
@@ -41,15 +39,14 @@ const hand = (name, angle) => svg('line', { class: name, x2: 48 * Math.cos(angle
 
 /** The hand of the worst pair, exact and as float32 turns it. @param {Far} far */
 function dial({ to, angle, most, exact }) {
+    const apart = `${brief(Math.abs(angle), 2)} rad`;
+    const hands = [hand('rounded', exact + angle), hand('exact', exact)];
+    const named = { viewBox: '-52 -52 104 104', role: 'img', 'aria-label': `${apart} apart` };
     return h('figure.far', [
-        svg(
-            'svg',
-            { viewBox: '-52 -52 104 104', role: 'img', 'aria-label': `${brief(Math.abs(angle), 2)} rad apart` },
-            [svg('circle.rim', { r: 50 }), hand('rounded', exact + angle), hand('exact', exact)],
-        ),
+        svg('svg', named, svg('circle.rim', { r: 50 }), hands),
         h('figcaption', [
             h('span', `before position ${brief(to)}`),
-            h('b', `${brief(Math.abs(angle), 2)} rad`),
+            h('b', apart),
             h('span.note', `cosines and sines differ by up to ${brief(most, 2)}`),
         ]),
     ]);
@@ -118,13 +115,12 @@ class Opening extends Room {
             (signal) => Promise.all(FAR.map((to) => farthest(of, to, signal))),
             (found) => this.fars.replaceChildren(...found.map(dial)),
         );
-        void this.table
-            .ask(
-                '',
-                (signal) => arrays('/v1/sinusoidal', { d_model: `${WIDTH}`, positions: `0:${ROWS}` }, signal),
-                ({ data }) => this.#show(data),
-            )
-            .then(() => this.strips.follow());
+        void this.table.ask(
+            '',
+            (signal) => arrays('/v1/sinusoidal', { d_model: `${WIDTH}`, positions: `0:${ROWS}` }, signal),
+            ({ data }) => this.#show(data),
+        );
+        this.strips.follow();
     }
 
     /** @param {import('../parts/safetensors.js').Numbers} data */

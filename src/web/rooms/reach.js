@@ -424,8 +424,8 @@ export const show = opened(Reach, {
     ],
     papers: ['rope/compare', 'rope/frequencies'],
     phrases: [
-        ['Linear scaling slows every pair by the same factor', { types: 'default,linear', pair: '0', model: null }],
-        ['YaRN leaves pair 10 as it is', { types: 'default,yarn', pair: '10', model: null }],
+        ['Linear scaling slows every pair by the same factor', { types: 'default,linear', pair: '0' }],
+        ['YaRN leaves pair 10 as it is', { types: 'default,yarn', pair: '10' }],
         ['and slows pair 40 of Qwen3 at 131072', { model: 'qwen3-0.6b', types: 'default,yarn', pair: '40' }],
         ['Llama 3.1 turns its last pair once in 20 million', { model: 'llama-3.1-8b', types: 'published', pair: '63' }],
     ],

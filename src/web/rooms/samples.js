@@ -2,8 +2,6 @@
 import { address, arrays, posted, request } from '../parts/api.js';
 import { held, renamed } from './upload.js';
 
-/** @typedef {{id: string, title: string, encoding: string, claim: Record<string, string>, make: () => Promise<ArrayBuffer>}} Sample */
-
 const ROWS = 32;
 const WIDTH = 64;
 
@@ -17,35 +15,39 @@ async function rotated(pairing) {
     const flat = /** @type {Float64Array} */ (data);
     const vectors = Array.from({ length: ROWS }, (_, row) => Array.from(flat.slice(row * WIDTH, (row + 1) * WIDTH)));
     const turned = await posted('/v1/rope/rotate', { vectors, pairing, dtype: 'float64' });
+    const shape = [ROWS, WIDTH];
     return renamed([
-        ['inputs', held('inputs', [ROWS, WIDTH], flat)],
-        ['rotated', held('rotated', [ROWS, WIDTH], /** @type {Float64Array} */ (turned))],
+        ['inputs', held('inputs', shape, flat)],
+        ['rotated', held('rotated', shape, /** @type {Float64Array} */ (turned))],
     ]);
 }
 
-/** What stands on its button, and what the visitor claims. @type {Record<string, [title: string, encoding: string, claim: Record<string, string>]>} */
-const CLAIMS = {
-    base: ['cos and sin with another base', 'rope', { head_dim: '128', rope_theta: '500000' }],
-    scaling: ['Llama 3.1 without its scaling', 'rope', { model: 'llama-3.1-8b' }],
-    pairing: ['q rotated with the other pairing', 'rope', { head_dim: String(WIDTH), pairing: 'interleaved' }],
-    slopes: ['ALiBi slopes of 12 heads', 'alibi', { num_heads: '12' }],
-    right: ['a sinusoidal table that is right', 'sinusoidal', { d_model: String(WIDTH) }],
+/** What stands on its button, what the visitor claims, and what the file is.
+ * @type {Record<string, {title: string, claim: Record<string, string>, make: () => Promise<ArrayBuffer>}>} */
+export const samples = {
+    base: {
+        title: 'cos and sin with another base',
+        claim: { encoding: 'rope', head_dim: '128', rope_theta: '500000' },
+        make: () => file('/v1/rope/table', { head_dim: '128', positions: '0:128' }),
+    },
+    scaling: {
+        title: 'Llama 3.1 without its scaling',
+        claim: { encoding: 'rope', model: 'llama-3.1-8b' },
+        make: () => file('/v1/rope/table', { head_dim: '128', rope_theta: '500000', positions: '0:128' }),
+    },
+    pairing: {
+        title: 'q rotated with the other pairing',
+        claim: { encoding: 'rope', head_dim: String(WIDTH), pairing: 'interleaved' },
+        make: () => rotated('half'),
+    },
+    slopes: {
+        title: 'ALiBi slopes of 12 heads',
+        claim: { encoding: 'alibi', num_heads: '12' },
+        make: () => file('/v1/alibi/slopes', { num_heads: '12', variant: 'formula' }),
+    },
+    right: {
+        title: 'a sinusoidal table that is right',
+        claim: { encoding: 'sinusoidal', d_model: String(WIDTH) },
+        make: () => file('/v1/sinusoidal', { d_model: String(WIDTH), positions: '0:128' }),
+    },
 };
-
-/** What the file is. @type {Record<string, () => Promise<ArrayBuffer>>} */
-const FILES = {
-    base: () => file('/v1/rope/table', { head_dim: '128', positions: '0:128' }),
-    scaling: () => file('/v1/rope/table', { head_dim: '128', rope_theta: '500000', positions: '0:128' }),
-    pairing: () => rotated('half'),
-    slopes: () => file('/v1/alibi/slopes', { num_heads: '12', variant: 'formula' }),
-    right: () => file('/v1/sinusoidal', { d_model: String(WIDTH), positions: '0:128' }),
-};
-
-/** @type {Sample[]} */
-export const samples = Object.entries(CLAIMS).map(([id, [title, encoding, claim]]) => ({
-    id,
-    title,
-    encoding,
-    claim,
-    make: FILES[id],
-}));

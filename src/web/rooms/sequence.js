@@ -1,21 +1,16 @@
 // sequence.js - words, then the patches of an image or a video, then words: each with its positions on three axes.
 import { h, svg } from '../parts/dom.js';
-import { ARROWS, keys, pointed } from '../parts/pointers.js';
-
-const FAR = 1e9;
-const STEPS = { ...ARROWS, Home: [-FAR, 0], End: [FAR, 0] };
+import { clamp } from '../parts/number.js';
+import { pointed } from '../parts/pointers.js';
 
 /** @typedef {{before: string[], after: string[], frames: number, rows: number, columns: number}} Layout */
 /** @typedef {{token: number, kind: 'text' | 'patch', name: string, frame: number, row: number, column: number}} Token */
 
 /** All tokens in their order. @param {Layout} layout @returns {Token[]} */
 export function tokensOf({ before, after, frames, rows, columns }) {
+    const none = { frame: -1, row: -1, column: -1 };
     const word = /** @param {string} name @returns {Omit<Token, 'token'>} */ (name) => ({
-        kind: 'text',
-        name: `“${name}”`,
-        frame: -1,
-        row: -1,
-        column: -1,
+        ...{ kind: 'text', name: `“${name}”`, ...none },
     });
     const patch = /** @param {number} i @returns {Omit<Token, 'token'>} */ (i) => {
         const frame = Math.floor(i / (rows * columns));
@@ -37,20 +32,16 @@ const scene = (frame, frames) =>
 export class Sequence {
     /** @param {(token: number) => void} choose */
     constructor(choose) {
-        this.choose = choose;
         /** @private @type {HTMLElement[]} */ this.cells = [];
         /** @private @type {ArrayLike<number>[]} */ this.axes = [];
         /** @private */ this.columns = 1;
         /** @private */ this.chosen = 0;
         this.element = h('div.sequence', { role: 'group', tabindex: 0 });
-        pointed(this.element, 'data-token', (token) => choose(Number(token)));
-        keys(this.element, STEPS, (by) => this.#arrow(by));
-    }
-
-    /** @param {number[]} by tokens, and rows of patches */
-    #arrow([along, down]) {
-        const row = this.cells[this.chosen].classList.contains('patch') ? this.columns : 1;
-        this.choose(Math.min(this.cells.length - 1, Math.max(0, this.chosen + along + row * down)));
+        const arrow = /** @param {number[]} by tokens, and rows of patches */ ([along, down]) => {
+            const row = this.cells[this.chosen].classList.contains('patch') ? this.columns : 1;
+            choose(clamp(this.chosen + along + row * down, 0, this.cells.length - 1));
+        };
+        pointed(this.element, 'data-token', (token) => choose(Number(token)), arrow);
     }
 
     /** A token with its three positions. @param {Token} token @param {ArrayLike<number>[]} axes */

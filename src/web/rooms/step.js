@@ -103,9 +103,9 @@ export const show = opened(Step, {
     papers: ['sinusoidal/offset'],
     phrases: [
         ['A step of one position turns the fast pairs alone', { k: '1' }],
-        ['a step of 100 turns the slow ones, too', { k: '100' }],
-        ['from position 1000 it is the same turn', { pos: '1000' }],
-        ['and it goes back', { k: '-100' }],
+        ['a step of 100 turns those in the middle, too', { k: '100' }],
+        ['from position 1000 it is the same turn', { pos: '1000', k: '100' }],
+        ['and it goes back', { pos: '1000', k: '-100' }],
     ],
     asked: [
         {

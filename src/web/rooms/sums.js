@@ -1,5 +1,5 @@
 // sums.js - what a transformer is given: the embedding of a word plus the encoding of its position, channel by channel.
-import { answer, json, numbers, posted } from '../parts/api.js';
+import { answer, json, listed, posted } from '../parts/api.js';
 import { h } from '../parts/dom.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
@@ -35,9 +35,7 @@ class Sums extends Room {
     notes = ['The numbers of a word are hashed from its letters: they stand for no meaning. A model learns its own.'];
 
     layout() {
-        json('/v1/learned')
-            .then(({ tables }) => this.#offer(tables))
-            .catch(this.fail);
+        void json('/v1/learned').then(({ tables }) => this.#offer(tables), this.fail);
         const source = () => {
             const { body, path } = this.#asked();
             return posting(path, body, [body.embeddings.length, body.embeddings[0].length], 'data', 'float32');
@@ -72,7 +70,8 @@ class Sums extends Room {
         const positions = `0:${words.length}`;
         /** @type {Record<string, string>} */
         const values = table === undefined ? { d_model: `${WIDTH}`, positions } : { positions, dtype: 'float32' };
-        const encodings = await numbers(await answer(path.replace('/add', ''), values, { signal }), signal);
+        const found = await listed(await answer(path.replace('/add', ''), values, { signal }), signal);
+        const [encodings] = Object.values(found);
         const width = encodings.length / words.length;
         const { body } = this.#asked(width);
         const sums = await posted(/** @type {'/v1/sinusoidal/add'} */ (path), body, signal);
@@ -82,13 +81,12 @@ class Sums extends Room {
     load() {
         const { words, table } = this.#asked();
         if (words.length === 0) return this.fault.show(new Error('A sentence has a word at least.'));
-        void this.ask
-            .ask(
-                [words, table],
-                (signal) => this.#read(signal),
-                (found) => this.#show(found),
-            )
-            .then(() => this.strips.follow());
+        void this.ask.ask(
+            [words, table],
+            (signal) => this.#read(signal),
+            (found) => this.#show(found),
+        );
+        this.strips.follow();
     }
 
     /** @param {Sum} found */

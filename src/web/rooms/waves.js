@@ -200,10 +200,10 @@ export const show = opened(Waves, {
     ],
     papers: ['sinusoidal'],
     phrases: [
-        ['The first wave turns once in six positions', { at: '6,0', to: null }],
+        ['The first wave turns once in six positions', { at: '6,0' }],
         ['wave 20 needs two thousand', { at: '64,40', to: '2000' }],
-        ['a base of 100 makes them all short', { base: '100', at: '64,40', to: null }],
-        ['far away the table looks as full as here', { positions: '100000:100128', base: null }],
+        ['a base of 100 makes all of them shorter than 600', { base: '100', at: '64,40', to: '2000' }],
+        ['far away the table looks as full as here', { positions: '100000:100128' }],
     ],
     asked: [
         {

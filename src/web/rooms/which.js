@@ -3,7 +3,7 @@
 import { arrays, posted } from '../parts/api.js';
 import { fields } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { brief, clamp } from '../parts/number.js';
+import { brief } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
 import { apart } from './landing.js';
 import { map, split, vector } from './maps.js';
@@ -26,13 +26,15 @@ const DISTANCE = 128;
 const HEAD = '128';
 // A text so many times as long as those of the training.
 const TIMES = 8;
-const BEFORE = { usual: '5', least: 1, most: 2000 };
-const TRAINED = { usual: '4096', least: 64, most: 131072 };
+/** @type {[number, number]} */
+const BEFORE = [1, 2000];
+/** @type {[number, number]} */
+const TRAINED = [64, 131072];
 
 const FIELDS = fields([
     ['sentence', 'text', 'Up to 6 words.'],
-    ['before', 'integer', 'So many words come before it.', 'words', BEFORE.least, BEFORE.most],
-    ['trained', 'integer', 'The longest text of the training.', 'tokens', TRAINED.least, TRAINED.most],
+    ['before', 'integer', 'So many words come before it.', 'words', ...BEFORE],
+    ['trained', 'integer', 'The longest text of the training.', 'tokens', ...TRAINED],
 ]);
 
 /** Vectors that a word, or a row of a table that is learned, always has. @param {string[]} names @param {string} role */
@@ -159,7 +161,7 @@ async function column(scheme, asked, signal) {
 }
 
 class Which extends Room {
-    usual = { sentence: 'dog bites man', before: BEFORE.usual, trained: TRAINED.usual };
+    usual = { sentence: 'dog bites man', before: '5', trained: '4096' };
     fields = this.form(FIELDS);
     out = h('div.columns', { 'aria-busy': true, role: 'status' });
     ask = this.asks(this.fields.fail, { patient: true, busy: this.out });
@@ -177,9 +179,7 @@ class Which extends Room {
     }
 
     load() {
-        const [first, length] = Object.entries({ before: BEFORE, trained: TRAINED }).map(([name, each]) =>
-            clamp(Math.round(this.place.number(name, Number(each.usual))), each.least, each.most),
-        );
+        const [first, length] = [this.whole('before', ...BEFORE), this.whole('trained', ...TRAINED)];
         const asked = { words: split(this.get('sentence'), 6), first, length };
         void this.ask.ask(
             asked,
@@ -198,6 +198,6 @@ export const show = opened(Which, {
     phrases: [
         ['Begin 500 words further on', { before: '500' }],
         ['train on 512 tokens', { trained: '512' }],
-        ['train on 131072, and most waves are seen whole', { trained: '131072' }],
+        ['train on 131072, and every wave is seen whole', { trained: '131072' }],
     ],
 });

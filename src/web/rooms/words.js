@@ -3,7 +3,7 @@ import { posted } from '../parts/api.js';
 import { h } from '../parts/dom.js';
 import { brief, clamp, digits, hex } from '../parts/number.js';
 import { legend, scaleOf } from '../parts/palette.js';
-import { ALONG, ARROWS, drag, keys, pointed } from '../parts/pointers.js';
+import { ALONG, drag, keys, pointed } from '../parts/pointers.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
 import { grid, scrolled } from '../parts/table.js';
@@ -236,10 +236,8 @@ class Words extends Room {
     ];
 
     layout() {
-        for (const { maps } of this.panels) {
-            pointed(maps, 'data-pair', (pair) => this.#choose(pair));
-            keys(maps, ARROWS, (by) => this.#arrow(by));
-        }
+        const [choose, arrow] = [this.#choose.bind(this), this.#arrow.bind(this)];
+        for (const { maps } of this.panels) pointed(maps, 'data-pair', choose, arrow);
         const fields = this.fields.map(({ element }) => element);
         return [
             this.phrases(),
@@ -359,8 +357,8 @@ export const show = opened(Words, {
     ],
     papers: ['attention', 'sinusoidal'],
     phrases: [
-        ['Let the man bite the dog', { to: '2,1,0', s: null }],
-        ['move one word alone', { to: '1,0,2', s: null }],
+        ['Let the man bite the dog', { to: '2,1,0' }],
+        ['move one word alone', { to: '1,0,2' }],
         ['let each word see the earlier ones only', { sees: 'earlier words' }],
         ['put a slope by distance in place of the rotation', { third: 'alibi' }],
     ],
