@@ -1,4 +1,5 @@
 // api.js - the only way to the server: numbers, documents, and what went wrong.
+import { query } from './place.js';
 import { parse } from './safetensors.js';
 
 /** @typedef {{parameter?: string, pointer?: string, detail: string}} Fault */
@@ -67,12 +68,8 @@ function lose() {
 
 /** The address of a resource with these parameters, as short as it can be read. @param {string} path
  * @param {Values} [values] */
-export function address(path, values = {}) {
-    const query = Object.entries(values)
-        .map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%(2C|3A|2F)/g, decodeURIComponent)}`)
-        .join('&');
-    return query === '' ? path : `${path}?${query}`;
-}
+export const address = (path, values = {}) =>
+    path + query(values, (text) => encodeURIComponent(text).replace(/%(2C|3A|2F)/g, decodeURIComponent));
 
 /** @param {Response} response */
 async function problem(response) {
@@ -119,17 +116,19 @@ export async function json(path, values, options) {
     return (await request(address(path, values), options)).json();
 }
 
-/** @type {Promise<import('./listing.js').Listing> | undefined} */
-let known;
+/** @type {Map<string, Promise<any>>} */
+const known = new Map();
 
-/** GET /v1, once. */
-export function listing() {
-    known ??= json('/v1').catch((error) => {
-        known = undefined;
-        throw error;
-    });
-    return known;
+/** A document that stays as it is, asked for once. @param {string} path */
+export function once(path) {
+    const held = known.get(path) ?? json(path);
+    known.set(path, held);
+    held.catch(() => known.delete(path));
+    return held;
 }
+
+/** GET /v1. @returns {Promise<import('./listing.js').Listing>} */
+export const listing = () => once('/v1');
 
 // Enough for the header of any answer, and for the numbers of a small one.
 const FIRST_BYTES = 65536;

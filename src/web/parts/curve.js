@@ -1,6 +1,6 @@
 // curve.js - series of numbers as curves, with axes.
 import { attribute, fresh, h, painted, svg, unit } from './dom.js';
-import { tick } from './number.js';
+import { clamp, tick } from './number.js';
 import { ALONG, keys } from './pointers.js';
 import { rounded, scale } from './scale.js';
 import { seriesTable } from './table.js';
@@ -24,6 +24,7 @@ import { seriesTable } from './table.js';
 
 const MARGIN = { top: 10, right: 12, bottom: 40, left: 56 };
 const HEIGHT = 260;
+const BESIDE = { dy: '0.32em', 'text-anchor': 'end' };
 // The names of several series stand at their ends, where the picture has room for them.
 const ENDS = { from: 520, letter: 7, gap: 18, line: 15 };
 // A line with more points than this is drawn as the least and the greatest of each pixel.
@@ -96,9 +97,8 @@ export class Curve {
     /** @param {Series[]} series */
     show(series) {
         this.series = series;
-        this.key.replaceChildren(
-            ...(series.length < 2 ? [] : series.map(({ name }, i) => h('li', { class: `series-${i % 8}` }, name))),
-        );
+        const names = series.length < 2 ? [] : series;
+        this.key.replaceChildren(...names.map(({ name }, i) => h('li', { class: `series-${i % 8}` }, name)));
         this.draw();
         this.table.refresh();
     }
@@ -111,19 +111,17 @@ export class Curve {
 
     #listen() {
         const { onCursor } = this.options;
-        const longest = () => this.series.reduce((most, { y }) => Math.max(most, y.length), 0);
+        const longest = () => Math.max(0, ...this.series.map(({ y }) => y.length));
         const to = /** @param {number} index @param {boolean} done */ (index, done) => {
-            this.mark(Math.min(longest() - 1, Math.max(0, index)));
+            this.mark(clamp(index, 0, longest() - 1));
             onCursor?.(/** @type {number} */ (this.cursor), done);
         };
         const at = /** @param {PointerEvent} event */ (event) => {
             const place = this.x.invert(event.clientX - this.picture.getBoundingClientRect().left);
             const x = this.series[0]?.x;
             if (x === undefined) return Math.round(place);
-            return Array.from(x).reduce(
-                (best, value, i) => (Math.abs(value - place) < Math.abs(x[best] - place) ? i : best),
-                0,
-            );
+            const far = Array.from(x, (value) => Math.abs(value - place));
+            return far.reduce((best, each, i) => (each < far[best] ? i : best), 0);
         };
         this.picture.addEventListener('pointermove', (event) => to(at(event), false));
         this.picture.addEventListener('click', (event) => to(at(/** @type {PointerEvent} */ (event)), true));
@@ -156,11 +154,7 @@ export class Curve {
             svg('g.axes', { 'aria-hidden': 'true' }, [
                 rows.map((value) => [
                     svg('line.grid', { x1: left, x2: right, y1: this.y(value), y2: this.y(value) }),
-                    svg(
-                        'text',
-                        { x: left - 7 * size, y: this.y(value), dy: '0.32em', 'text-anchor': 'end' },
-                        tick(value),
-                    ),
+                    svg('text', { x: left - 7 * size, y: this.y(value), ...BESIDE }, tick(value)),
                 ]),
                 svg('text', { x: 0, y: height - 4 }, yName && `↑ ${yName}`),
             ]),
@@ -198,15 +192,10 @@ export class Curve {
     #line(one, index) {
         const n = one.y.length;
         const dense = n > POINTS_PER_PIXEL * this.picture.clientWidth;
+        const dot = /** @param {number} value @param {number} i */ (value, i) =>
+            Number.isFinite(value) && svg('circle', { r: 2.5, cx: this.x(one.x ? one.x[i] : i), cy: this.y(value) });
         if (this.options.points && !dense)
-            return svg('g', { class: `dots series-${index % 8}` }, [
-                Array.from(
-                    one.y,
-                    (value, i) =>
-                        Number.isFinite(value) &&
-                        svg('circle', { r: 2.5, cx: this.x(one.x ? one.x[i] : i), cy: this.y(value) }),
-                ),
-            ]);
+            return svg('g', { class: `dots series-${index % 8}` }, [Array.from(one.y, dot)]);
         return svg('path', { class: `line series-${index % 8}`, d: dense ? this.#band(one) : this.#path(one) });
     }
 
@@ -236,9 +225,7 @@ export class Curve {
             if (span === undefined) pixels.set(column, [at, at]);
             else pixels.set(column, [Math.min(span[0], at), Math.max(span[1], at)]);
         }
-        const ends = [...pixels].map(
-            ([column, [low, high]]) => `${column} ${low.toFixed(1)}L${column} ${high.toFixed(1)}`,
-        );
+        const ends = [...pixels].map(([at, [low, high]]) => `${at} ${low.toFixed(1)}L${at} ${high.toFixed(1)}`);
         return `M${ends.join('L')}`;
     }
 

@@ -5,7 +5,7 @@
 import { Chunks, bounds } from './chunks.js';
 import { h, painted, unit } from './dom.js';
 import { clamp, digits } from './number.js';
-import { legend, painter, scaleOf } from './palette.js';
+import { legend, painter, scaleOf, word } from './palette.js';
 import { ARROWS, pointers } from './pointers.js';
 import { Overview } from './pooled.js';
 import { Tip } from './readout.js';
@@ -45,11 +45,8 @@ function ink(element, name) {
     return getComputedStyle(element).color;
 }
 
-/** The same as a little-endian word. @param {string} text */
-function word(text) {
-    const [red, green, blue] = text.match(/\d+/g)?.map(Number) ?? [];
-    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
-}
+/** The same as a word. @param {HTMLElement} element @param {string} name */
+const inkWord = (element, name) => word(ink(element, name).match(/\d+/g)?.map(Number) ?? []);
 
 /** How many cells, as a power of two, one drawn cell has to cover so that it has two pixels. @param {number} cells @param {number} pixels */
 const level = (cells, pixels) => (cells <= pixels ? 0 : Math.ceil(Math.log2((2 * cells) / pixels)));
@@ -203,15 +200,18 @@ export class Heatmap {
         this.look({ ...this.window, row: this.window.row - dy / high, column: this.window.column - dx / wide });
     }
 
-    /** @param {number} factor @param {number} [x] @param {number} [y] */
+    /** About a point, or the middle. @param {number} factor @param {number} [x] @param {number} [y] */
     zoom(factor, x, y) {
         const { left, top, width, height } = this.#area;
-        const share = /** @param {number | undefined} at @param {number} from @param {number} size */ (
-            at,
-            from,
-            size,
-        ) => (at === undefined ? 0.5 : clamp((at - from) / size, 0, 1));
-        this.look(zoomed(this.window, factor, share(x, left, width), share(y, top, height)));
+        const share = /** @param {number} at @param {number} size */ (at, size) => clamp(at / size, 0, 1);
+        this.look(
+            zoomed(
+                this.window,
+                factor,
+                share((x ?? left + width / 2) - left, width),
+                share((y ?? top + height / 2) - top, height),
+            ),
+        );
     }
 
     /** All of the matrix, or as much as fits. */
@@ -373,12 +373,12 @@ export class Heatmap {
         const each = down + across === 0 ? 1 : 2;
         const image = new ImageData(n.columns * each, n.rows * each);
         const pixels = new Uint32Array(image.data.buffer);
-        const none = ink(this.canvas, '--none');
-        const own = { key: `${this.scale.from} ${this.scale.to}`, paint: painter(this.scale, word(none)) };
-        const colours = this.options.paint?.(word(none)) ?? own;
+        const none = inkWord(this.canvas, '--none');
+        const own = { key: `${this.scale.from} ${this.scale.to}`, paint: painter(this.scale, none) };
+        const colours = this.options.paint?.(none) ?? own;
         const manner = { down, across, key: `${colours.key} ${none}`, paint: colours.paint };
         const perChunk = (this.chunks.high / 2 ** down) * each;
-        pixels.fill(word(ink(this.canvas, '--skeleton')));
+        pixels.fill(inkWord(this.canvas, '--skeleton'));
         for (let r = 0; r < image.height; r++) {
             const index = Math.floor((first.row * each + r) / perChunk);
             const texels = this.chunks.get(index)?.texels(manner);

@@ -31,7 +31,7 @@ function along(stops, t) {
 }
 
 /** A little-endian RGBA word. @param {number[]} rgb */
-const word = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+export const word = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 /** @param {(i: number) => number[]} colour @param {number} n */
 const words = (colour, n) => Uint32Array.from({ length: n }, (_, i) => word(colour(i)));

@@ -26,13 +26,14 @@ const plain = /** @param {string} text */ (text) =>
         code === '%20' ? '+' : decodeURIComponent(code),
     );
 
-/** @param {string} room @param {string} rest @param {Values} values */
-export function text(room, rest, values) {
-    const query = Object.entries(values)
-        .map(([name, value]) => `${name}=${plain(value)}`)
-        .join('&');
-    return `#/${room}${rest === '' ? '' : `/${rest}`}${query === '' ? '' : `?${query}`}`;
+/** Values behind an address. @param {Values} values @param {(text: string) => string} written */
+export function query(values, written) {
+    const all = Object.entries(values).map(([name, value]) => `${name}=${written(value)}`);
+    return all.length === 0 ? '' : `?${all.join('&')}`;
 }
+
+/** @param {string} room @param {string} rest @param {Values} values */
+export const text = (room, rest, values) => `#/${room}${rest === '' ? '' : `/${rest}`}${query(values, plain)}`;
 
 /** The values of the address, which a room reads and writes. Those at their default stay out of it. */
 export class Place {

@@ -5,7 +5,7 @@ import { bf16 } from './number.js';
 /** @typedef {Float32Array | Float64Array | Int32Array} Numbers */
 
 /** @type {Record<string, {bytes: number, name: string, view: (data: ArrayBuffer) => Numbers}>} */
-const DTYPES = {
+export const DTYPES = {
     F32: { bytes: 4, name: 'float32', view: (data) => new Float32Array(data) },
     F64: { bytes: 8, name: 'float64', view: (data) => new Float64Array(data) },
     I32: { bytes: 4, name: 'int32', view: (data) => new Int32Array(data) },
@@ -22,6 +22,7 @@ export class Tensor {
         const kind = DTYPES[entry.dtype];
         if (kind === undefined) throw new Error(`${name} has elements of the unknown type ${entry.dtype}`);
         this.name = name;
+        this.code = entry.dtype;
         this.dtype = kind.name;
         this.shape = entry.shape;
         this.columns = entry.shape.at(-1) ?? 1;

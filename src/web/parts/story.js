@@ -1,5 +1,5 @@
 // story.js - the words of a room: what is seen, where it comes from, and exercises that the page checks.
-import { answer, listed } from './api.js';
+import { answer, listed, posted } from './api.js';
 import { field, fresh, h } from './dom.js';
 import { brief } from './number.js';
 import { text } from './place.js';
@@ -32,6 +32,7 @@ export function later(coming) {
  * @property {string} [unit]
  * @property {() => Promise<number>} [answer]
  * @property {[path: string, values: Record<string, string>, name?: string]} [of] the numbers of which it is one, in place of `answer`
+ * @property {[path: '/v1/rope/scores' | '/v1/attention', body: object]} [body] what is asked by a body, in place of both
  * @property {number} [at] its index, the first without; from the end below 0
  * @property {number} [within] relative distance that still counts as right
  */
@@ -45,7 +46,8 @@ function readings(text) {
 }
 
 /** The right number. @param {Exercise} exercise */
-async function rightOf({ answer: asked, of, at = 0 }) {
+async function rightOf({ answer: asked, of, body, at = 0 }) {
+    if (body) return (await posted(body[0], /** @type {any} */ (body[1])))[at];
     if (of === undefined) return asked ? asked() : NaN;
     const [path, values, name] = of;
     const found = await listed(await answer(path, values));

@@ -16,15 +16,19 @@ const COLUMNS_MAX = 1 << 9;
 /** @typedef {{matrix: import('./safetensors.js').Matrix, window: import('./view.js').Window, rowLabel: (row: number)
  * => string, columnLabel: (column: number) => string, caption: string}} Part */
 
-/** @param {string} name */
-const headOf = (name) => (name ? h('th', { scope: 'col' }, name) : h('td'));
-
 /** A table of rows that have heads. @param {import('./dom.js').Attributes} attributes @param {string} caption
  * @param {readonly string[]} heads of the columns, that of the rows' heads first @param {Element[]} rows */
 export const grid = (attributes, caption, heads, rows) =>
     h('table', attributes, [
         caption && h('caption', caption),
-        heads.length > 0 && h('thead', h('tr', heads.map(headOf))),
+        heads.length > 0 &&
+            h(
+                'thead',
+                h(
+                    'tr',
+                    heads.map((name) => (name ? h('th', { scope: 'col' }, name) : h('td'))),
+                ),
+            ),
         h('tbody', rows),
     ]);
 

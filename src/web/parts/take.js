@@ -97,11 +97,10 @@ console.log(answer${member}.shape, answer${member}.data);`;
 const LANGUAGES = { curl, NumPy: numpy, PyTorch: torch, JavaScript: javascript };
 
 /** The formats of files that can hold a tensor. @param {Source} source */
-const holding = ({ tensor }) =>
-    Object.entries(FILES).filter(
-        ([, format]) =>
-            !(format === 'npy' && tensor.dtype === 'bfloat16') && !(format === 'csv' && tensor.shape.length > 2),
-    );
+function holding({ tensor: { dtype, shape } }) {
+    const not = [dtype === 'bfloat16' && 'npy', shape.length > 2 && 'csv'];
+    return Object.entries(FILES).filter(([, format]) => !not.includes(format));
+}
 
 /** The figure in a frame: the part of the room that it stands in, with its state. @param {string} [part] */
 function frame(part) {
@@ -157,11 +156,10 @@ export function take(source) {
     const fill = () => {
         const from = panel.open ? source() : null;
         if (from === null) return;
-        const files = holding(from).map(([name, format]) =>
-            from.body === undefined
-                ? h('a', { href: asked(from, format).url, download: '' }, name)
-                : h('button', { type: 'button', onclick: () => void save(from, format) }, name),
-        );
+        const files = holding(from).map(([name, format]) => {
+            if (from.body === undefined) return h('a', { href: asked(from, format).url, download: '' }, name);
+            return h('button', { type: 'button', onclick: () => void save(from, format) }, name);
+        });
         const part = /** @type {HTMLElement | null} */ (panel.closest('.part'))?.dataset.fig;
         out.replaceChildren(
             h('p.files', 'Download: ', files),

@@ -19,15 +19,6 @@ function tone(value, low, high) {
     return value % 2 === 0 ? deep : deep * ODD;
 }
 
-/** @param {Buckets['found']} found @param {ArrayLike<number>} cells @param {number} first where they begin */
-function count(found, cells, first) {
-    for (let i = 0; i < cells.length; i++) {
-        const held = found.get(cells[i]);
-        if (held === undefined) found.set(cells[i], { count: 1, first: first + i });
-        else held.count++;
-    }
-}
-
 export class Buckets {
     /** @param {(bucket: number | null) => void} change a bucket is chosen, or none */
     constructor(change) {
@@ -51,7 +42,10 @@ export class Buckets {
         /** @type {Buckets['found']} */
         const found = new Map();
         for (let row = 0; row < read; row += step)
-            count(found, await tensor.read(row, Math.min(step, read - row), signal), row * columns);
+            (await tensor.read(row, Math.min(step, read - row), signal)).forEach((cell, i) => {
+                const { count, first } = found.get(cell) ?? { count: 0, first: row * columns + i };
+                found.set(cell, { count: count + 1, first });
+            });
         // Those that the last row alone has are listed, too.
         const last = read < rows ? Array.from(await tensor.read(rows - 1, 1, signal)) : [];
         this.found = found;

@@ -1,5 +1,5 @@
 // catalogue.js - the models of GET /v1/models, and a model's config.json as the server understands it.
-import { Problem, json, request } from '../parts/api.js';
+import { Problem, once, request } from '../parts/api.js';
 import { fresh, h } from '../parts/dom.js';
 import { complaint } from '../parts/latest.js';
 import { lookup } from '../parts/search.js';
@@ -9,17 +9,8 @@ import { grid, scrolled } from '../parts/table.js';
 /** @typedef {Schemas['Catalogue']['models'][number]} Model */
 /** @typedef {Schemas['Resolved']} Resolved */
 
-/** @type {Promise<{models: Model[]}> | undefined} */
-let known;
-
-/** All models, once. @returns {Promise<Model[]>} */
-export async function models() {
-    known ??= json('/v1/models').catch((error) => {
-        known = undefined;
-        throw error;
-    });
-    return (await /** @type {Promise<{models: Model[]}>} */ (known)).models;
-}
+/** All models. @returns {Promise<Model[]>} */
+export const models = async () => (await once('/v1/models')).models;
 
 /** A model's parameters, as the fields of a form have them. @param {string | undefined} name @returns {Promise<Record<string, string>>} */
 export async function parametersOf(name) {

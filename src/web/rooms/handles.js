@@ -17,12 +17,10 @@ function next(value, by) {
     return Math.max(1, Math.round(round(value) + (by * power) / PARTS));
 }
 
+const [MORE, LESS] = [1, -1].map((by) => /** @param {number} value */ (value) => next(value, by));
 /** @type {Record<string, (value: number) => number>} */
 const STEPS = {
-    ArrowUp: (value) => next(value, 1),
-    ArrowRight: (value) => next(value, 1),
-    ArrowDown: (value) => next(value, -1),
-    ArrowLeft: (value) => next(value, -1),
+    ...{ ArrowUp: MORE, ArrowRight: MORE, ArrowDown: LESS, ArrowLeft: LESS },
     PageUp: (value) => 2 * value,
     PageDown: (value) => Math.round(value / 2),
 };

@@ -28,10 +28,8 @@ function hand(row, pair, name) {
 /** @param {Numbers} matrices @param {number} pair */
 function matrix(matrices, pair) {
     const cell = /** @param {number} i */ (i) => m('mtd', m('mn', matrices[4 * pair + i].toFixed(4).replace('-', '−')));
-    return m(
-        'math',
-        m('mrow', m('mo', '('), m('mtable', m('mtr', cell(0), cell(1)), m('mtr', cell(2), cell(3))), m('mo', ')')),
-    );
+    const table = m('mtable', m('mtr', cell(0), cell(1)), m('mtr', cell(2), cell(3)));
+    return m('math', m('mrow', m('mo', '('), table, m('mo', ')')));
 }
 
 /** Where a pair stands, in words. @param {Numbers} row @param {number} pair */
@@ -95,8 +93,4 @@ export const multiplied = (matrices, row) =>
     });
 
 /** The largest difference of two rows. @param {Numbers} a @param {Numbers} b */
-export function apart(a, b) {
-    let most = 0;
-    for (let i = 0; i < a.length; i++) most = Math.max(most, Math.abs(a[i] - b[i]));
-    return most;
-}
+export const apart = (a, b) => Array.from(a).reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);

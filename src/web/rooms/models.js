@@ -63,9 +63,9 @@ function drawn({ title, count, kinds }) {
     const said = h('p.caption', { role: 'status' });
     const rows = kinds.map(rowOf);
     const lanes = layers.map(({ encoding, window, kind }, layer) => {
-        const name = `layer ${layer}: ${SCHEMES[encoding] ?? encoding}, sees ${window}`;
+        const title = `layer ${layer}: ${SCHEMES[encoding] ?? encoding}, sees ${window}`;
         const how = (encoding === 'rope' ? '' : ' still') + (window === 'all' ? '' : ' near');
-        return h('li', { class: `lane series-${kind % 8}${how}`, title: name, 'data-layer': layer });
+        return h('li', { class: `lane series-${kind % 8}${how}`, title, 'data-layer': layer });
     });
     const list = h('ol.lanes', { 'aria-label': `${whole} layers of ${title}` }, lanes);
     pointed(list, 'data-layer', (layer) => {
@@ -75,10 +75,9 @@ function drawn({ title, count, kinds }) {
         said.textContent = `Layer ${layer} ${turns} (${layer_type}).`;
     });
     const still = kinds.filter(({ encoding }) => encoding !== 'rope').flatMap(({ indices }) => indices);
-    said.textContent =
-        still.length === 0 || still.length === whole
-            ? `${whole} layers.`
-            : `Of ${whole} layers, ${still.length} do not rotate: ${listed(still, 12)}.`;
+    const some = still.length > 0 && still.length < whole;
+    said.textContent = `Of ${whole} layers, ${still.length} do not rotate: ${listed(still, 12)}.`;
+    if (!some) said.textContent = `${whole} layers.`;
     const table = scrolled(`Layers of ${title}`, grid({ class: 'types-table' }, '', HEADS, rows));
     return h('section.model', { 'aria-label': title }, h('h2', title), said, list, table);
 }

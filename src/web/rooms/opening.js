@@ -52,6 +52,15 @@ function dial({ to, angle, most, exact }) {
     ]);
 }
 
+/** @type {[to: string, title: string, words: string][]} */
+const DOORS = [
+    ['#/words', 'Learn', 'Nine short chapters, from why order is lost to which scheme is which.'],
+    ['#/doctor', 'Check my table', 'Drop a file: it is right, or you are told which mistake explains it.'],
+];
+
+/** @param {typeof DOORS[number]} row */
+const door = ([href, title, words]) => h('a.door', { href }, h('b', title), h('span', words));
+
 class Opening extends Room {
     picture = h('div.picture', { 'aria-busy': true });
     table = this.asks(undefined, { busy: this.picture });
@@ -77,7 +86,7 @@ class Opening extends Room {
                     h('a', { href: '#/models' }, 'hundreds of models'),
                     ', each number correctly rounded.',
                 ]),
-                this.#doors(),
+                h('nav.doors', { 'aria-label': 'Ways in' }, DOORS.map(door)),
             ]),
             this.picture,
             this.said,
@@ -95,15 +104,6 @@ class Opening extends Room {
             this.fars,
         ]);
         return [hero, why];
-    }
-
-    #doors() {
-        const door = /** @param {string} to @param {string} title @param {string} words */ (to, title, words) =>
-            h('a.door', { href: to }, h('b', title), h('span', words));
-        return h('nav.doors', { 'aria-label': 'Ways in' }, [
-            door('#/words', 'Learn', 'Nine short chapters, from why order is lost to which scheme is which.'),
-            door('#/doctor', 'Check my table', 'Drop a file: it is right, or you are told which mistake explains it.'),
-        ]);
     }
 
     load() {

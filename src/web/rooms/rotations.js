@@ -2,7 +2,7 @@
 import { Problem, arrays, posted } from '../parts/api.js';
 import { control, fields } from '../parts/controls.js';
 import { attribute, h, svg } from '../parts/dom.js';
-import { call, formula, row, sub } from '../parts/formula.js';
+import { call, formula, row } from '../parts/formula.js';
 import { Latest } from '../parts/latest.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
@@ -32,12 +32,10 @@ const DECAY_WIDTHS = [64, 128, 256];
 const DECAY_OFFSETS = '0:1024';
 const PAIRS_DRAWN = 32;
 const RADIUS = 50;
+const KNOWN = { q: [[0.3, -1.2]], k: [[1, 0.5]], dtype: 'float64' };
+
 /** @param {string} text */
-const numbers = (text) =>
-    text
-        .split(/[\s,;]+/)
-        .filter(Boolean)
-        .map((word) => Number(word.replace('−', '-')));
+const numbers = (text) => (text.match(/[^\s,;]+/g) ?? []).map((word) => Number(word.replace('−', '-')));
 
 /** A position; the usual one where the text is none. @param {string} text @param {string} usual */
 const whole = (text, usual) => Number(/^\d{1,15}$/.test(text) ? text : usual);
@@ -46,20 +44,16 @@ const whole = (text, usual) => Number(/^\d{1,15}$/.test(text) ? text : usual);
 const channels = (pair, width, pairing) => (pairing === 'half' ? [pair, pair + width / 2] : [2 * pair, 2 * pair + 1]);
 
 /** @param {State} state */
-const common = ({ theta, pairing }) => ({
-    rope_theta: Number(theta),
-    pairing,
-    dtype: /** @type {const} */ ('float64'),
-});
+const common = ({ theta, pairing }) => {
+    const dtype = /** @type {const} */ ('float64');
+    return { rope_theta: Number(theta), pairing, dtype };
+};
 
 /** @param {State} state */
-const scoreBody = (state) => ({
-    q: [state.q],
-    k: [state.k],
-    query_positions: [state.m],
-    key_positions: [state.n],
-    ...common(state),
-});
+const scoreBody = (state) => {
+    const { q, k, m, n } = state;
+    return { q: [q], k: [k], query_positions: [m], key_positions: [n], ...common(state) };
+};
 
 /** The same at every distance. @param {State} state */
 const farther = (state) => ({
@@ -68,12 +62,6 @@ const farther = (state) => ({
     query_positions: `0:${2 * REACH + 1}`,
     key_positions: [REACH],
 });
-
-/** The score of one query and key. @param {number[]} q @param {number[]} k @param {number} m @param {number} n */
-async function scoreOf(q, k, m, n) {
-    const body = { q: [q], k: [k], query_positions: [m], key_positions: [n], dtype: /** @type {const} */ ('float64') };
-    return (await posted('/v1/rope/scores', body))[0];
-}
 
 /* ---- clocks ---- */
 
@@ -220,10 +208,7 @@ function explain(readout, { state, shares, frequency, wavelength }, pair) {
         share: digits(shares[pair]),
         bits: hex(shares[pair]),
         // A formula does not break; its terms do.
-        formula: h(
-            'span',
-            terms.map((each) => [formula(...each), ' ']),
-        ),
+        formula: h('span', [terms.map((each) => [formula(...each), ' '])]),
     });
 }
 
@@ -259,17 +244,6 @@ async function look(wanted, signal) {
     return { state: wanted, turned, shares, score, frequency, wavelength };
 }
 
-/** The share of a pair; a formula does not break, and its terms do. */
-function shareFormula() {
-    const product = /** @param {number} a @param {number} b */ (a, b) => row(sub('q', a), sub('k', b));
-    const angle = ['(', 'm', '−', 'n', ')', 'θ'];
-    return [
-        formula('(', product(1, 1), '+', product(2, 2), ')', call('cos', ...angle)),
-        ' ',
-        formula('+', '(', product(1, 2), '−', product(2, 1), ')', call('sin', ...angle)),
-    ];
-}
-
 class Rotations extends Room {
     usual = USUAL;
     fields = this.form([...CHANNELS, ...this.rows('rope/scores', ['rope_theta', 'pairing'])]);
@@ -292,20 +266,14 @@ class Rotations extends Room {
     };
 
     notes = [
-        [
-            'The share of a pair is ',
-            ...shareFormula(),
-            '. Some pages have the other sign before the sine: that is the score with m and n exchanged. The first ' +
-                'exercise tells the two apart: 1.3524 with this sign, −1.1027 with the other.',
-        ],
+        'The share of a pair is (q₁k₁ + q₂k₂) cos((m − n)θ) + (q₁k₂ − q₂k₁) sin((m − n)θ). Some pages have the other sign before the sine: that is the score with m and n exchanged. The first exercise tells the two apart: 1.3524 with this sign, −1.1027 with the other.',
     ];
 
     layout() {
-        const far = () => farther(stateOf(this.get));
         const share = () => ({ ...scoreBody(stateOf(this.get)), per_pair: true });
         const sources = {
             clocks: () => posting('/v1/rope/scores', share(), [1, 1, share().q[0].length / 2], 'scores'),
-            distances: () => posting('/v1/rope/scores', far(), [far().q.length, 1], 'scores'),
+            distances: () => posting('/v1/rope/scores', farther(stateOf(this.get)), [2 * REACH + 1, 1], 'scores'),
             decay: () => plain('/v1/rope/decay', this.#decays(DECAY_WIDTHS[1])),
             error: () => this.drift.along(),
         };
@@ -315,10 +283,7 @@ class Rotations extends Room {
                 [this.fields.element],
                 this.section('clocks', 'Clocks', { first: true, source: sources.clocks }, [
                     h('div.total', this.score, this.sum),
-                    h(
-                        'div.row',
-                        [...this.positions, this.both].map(({ element }) => element),
-                    ),
+                    h('div.row', [[...this.positions, this.both].map(({ element }) => element)]),
                     this.dials.element,
                     this.readout.element,
                 ]),
@@ -416,9 +381,12 @@ export const show = opened(Rotations, {
     asked: [
         {
             question: 'Set q = 0.3,−1.2 and k = 1,0.5, m = 5 and n = 3. What is the score?',
-            answer: () => scoreOf([0.3, -1.2], [1, 0.5], 5, 3),
+            body: ['/v1/rope/scores', { ...KNOWN, query_positions: [5], key_positions: [3] }],
         },
-        { question: 'And with m = 3 and n = 5?', answer: () => scoreOf([0.3, -1.2], [1, 0.5], 3, 5) },
+        {
+            question: 'And with m = 3 and n = 5?',
+            body: ['/v1/rope/scores', { ...KNOWN, query_positions: [3], key_positions: [5] }],
+        },
         {
             question: 'After how many tokens has the slowest clock of head_dim 128, base 10000, made one turn?',
             unit: 'tokens',

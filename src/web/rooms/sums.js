@@ -9,10 +9,7 @@ import { Strips } from '../parts/strips.js';
 import { posting } from '../parts/take.js';
 import { split as wordsOf, vector } from './maps.js';
 
-/** @import { Cell } from '../parts/heatmap.js' */
-
 /** @typedef {import('../parts/safetensors.js').Numbers} Numbers */
-/** @typedef {{words: string[], width: number, strips: Numbers[]}} Sum the strips: embeddings, encodings, sums */
 
 const WORDS_MAX = 12;
 const WIDTH = 64;
@@ -30,7 +27,8 @@ class Sums extends Room {
     said = h('p', { role: 'status' });
     readout = new Readout();
     strips = this.own(new Strips(this.place, (cell) => this.#point(cell), { first: { row: 0, column: 0 } }));
-    /** @private @type {Sum} */ found = { words: [], width: 0, strips: [] };
+    /** The words, and the strips: embeddings, encodings, sums. @private */
+    found = { words: [''], width: 0, strips: /** @type {Numbers[]} */ ([]) };
 
     notes = ['The numbers of a word are hashed from its letters: they stand for no meaning. A model learns its own.'];
 
@@ -64,47 +62,40 @@ class Sums extends Room {
         return { words, table, path, body: { embeddings } };
     }
 
-    /** @param {AbortSignal} signal @returns {Promise<Sum>} */
-    async #read(signal) {
+    load() {
         const { words, table, path } = this.#asked();
+        if (words.length === 0) return this.fault.show(new Error('A sentence has a word at least.'));
         const positions = `0:${words.length}`;
         /** @type {Record<string, string>} */
         const values = table === undefined ? { d_model: `${WIDTH}`, positions } : { positions, dtype: 'float32' };
-        const found = await listed(await answer(path.replace('/add', ''), values, { signal }), signal);
-        const [encodings] = Object.values(found);
-        const width = encodings.length / words.length;
-        const { body } = this.#asked(width);
-        const sums = await posted(/** @type {'/v1/sinusoidal/add'} */ (path), body, signal);
-        return { words, width, strips: [Float32Array.from(body.embeddings.flat()), encodings, sums] };
-    }
-
-    load() {
-        const { words, table } = this.#asked();
-        if (words.length === 0) return this.fault.show(new Error('A sentence has a word at least.'));
         void this.ask.ask(
             [words, table],
-            (signal) => this.#read(signal),
-            (found) => this.#show(found),
+            async (signal) => {
+                const found = await listed(await answer(path.replace('/add', ''), values, { signal }), signal);
+                const [encodings] = Object.values(found);
+                const width = encodings.length / words.length;
+                const { body } = this.#asked(width);
+                const sums = await posted(/** @type {'/v1/sinusoidal/add'} */ (path), body, signal);
+                return { words, width, strips: [Float32Array.from(body.embeddings.flat()), encodings, sums] };
+            },
+            (found) => {
+                this.found = found;
+                this.#show();
+            },
         );
         this.strips.follow();
     }
 
-    /** @param {Sum} found */
-    #show(found) {
-        const { words, width, strips } = found;
-        this.found = found;
+    #show() {
+        const { words, width, strips } = this.found;
         const size = Math.max(...strips.flatMap((strip) => Array.from(strip, Math.abs)));
-        this.strips.show(
-            strips.map((data, i) => ({
-                name: STRIPS[i],
-                matrix: matrixOf(STRIPS[i], data, width, 'float32'),
-                rowName: 'position',
-                columnName: 'channel',
-                rowLabel: (/** @type {number} */ row) => `${row} ${words[row]}`,
-                bounds: () => /** @type {[number, number]} */ ([-size, size]),
-                height: HEIGHT.axis + HEIGHT.row * words.length,
-            })),
-        );
+        const common = {
+            ...{ rowName: 'position', columnName: 'channel', height: HEIGHT.axis + HEIGHT.row * words.length },
+            rowLabel: (/** @type {number} */ row) => `${row} ${words[row]}`,
+            bounds: () => /** @type {[number, number]} */ ([-size, size]),
+        };
+        const matrices = strips.map((data, i) => matrixOf(STRIPS[i], data, width, 'float32'));
+        this.strips.show(matrices.map((matrix) => ({ ...common, matrix, name: matrix.name })));
         this.out.replaceChildren(...this.strips.maps.flatMap(({ element }, i) => [h('h3', STRIPS[i]), element]));
         this.said.textContent = this.#twice();
     }
@@ -122,17 +113,14 @@ class Sums extends Room {
         return `“${words[second]}” stands at ${first} and at ${second}: of its ${width} channels ${equal(strips[0])} are equal before the sum, and ${equal(strips[2])} after it.`;
     }
 
-    /** @param {Cell} cell */
+    /** @param {import('../parts/heatmap.js').Cell} cell */
     #point(cell) {
         const { words, width, strips } = this.found;
         const [row, column] = [Math.min(cell.row, words.length - 1), Math.min(cell.column, width - 1)];
         const at = strips.map((strip) => strip[row * width + column]);
-        const told = at.map((value, i) => [['embedding', 'encoding', 'sum'][i], digits(value, 'float32')]);
-        this.readout.show({
-            ...{ position: row, word: words[row], channel: column },
-            ...Object.fromEntries(told),
-            'bits of the sum': hex(at[2], 'float32'),
-        });
+        const [embedding, encoding, sum] = at.map((value) => digits(value, 'float32'));
+        const bits = { 'bits of the sum': hex(at[2], 'float32') };
+        this.readout.show({ position: row, word: words[row], channel: column, embedding, encoding, sum, ...bits });
     }
 }
 

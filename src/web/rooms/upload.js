@@ -1,5 +1,5 @@
 // upload.js - a file of tensors that somebody drops: .npy or .safetensors, read here only to be shown.
-import { Tensor, parse } from '../parts/safetensors.js';
+import { DTYPES, Tensor, parse } from '../parts/safetensors.js';
 
 /** @typedef {Map<string, Tensor>} Tensors */
 /** @typedef {{name: string, bytes: ArrayBuffer, tensors: Tensors, npy: boolean}} Upload */
@@ -8,16 +8,12 @@ import { Tensor, parse } from '../parts/safetensors.js';
 const MAGIC = 'NUMPY';
 /** @type {Record<string, string>} */
 const NPY_TYPES = { f2: 'F16', f4: 'F32', f8: 'F64', i4: 'I32' };
-/** @type {Record<string, string>} */
-const CODES = { float16: 'F16', bfloat16: 'BF16', float32: 'F32', float64: 'F64', int32: 'I32' };
-/** @type {Record<string, number>} */
-const BYTES = { F16: 2, BF16: 2, F32: 4, F64: 8, I32: 4 };
 
 /** @param {string} dtype @param {number[]} shape @param {number} from */
 function entry(dtype, shape, from) {
     const length = shape.reduce((product, n) => product * n, 1);
     /** @type {[number, number]} */
-    const data_offsets = [from, from + length * BYTES[dtype]];
+    const data_offsets = [from, from + length * DTYPES[dtype].bytes];
     return { dtype, shape, data_offsets };
 }
 
@@ -63,7 +59,7 @@ export async function renamed(list) {
     let from = 0;
     for (const [name, tensor] of list) {
         const bytes = await tensor.bytes();
-        head[name] = entry(CODES[tensor.dtype], tensor.shape, from);
+        head[name] = entry(tensor.code, tensor.shape, from);
         parts.push(bytes);
         from += bytes.byteLength;
     }

@@ -8,7 +8,6 @@ import { Room, opened } from '../parts/room.js';
 import { apart } from './landing.js';
 import { map, split, vector } from './maps.js';
 
-/** @typedef {import('openapi').components} Components */
 /** @typedef {{words: string[], first: number, length: number}} Asked the sentence, where it begins, the training length */
 /**
  * @typedef {object} Scheme
@@ -95,13 +94,8 @@ const SCHEMES = [
         added: 'Nothing is added: in every layer the queries and keys are turned, each pair of channels by its frequency times the position.',
         body: () => ({ scheme: 'rope' }),
         far: async ({ length }, signal) => {
-            const values = {
-                head_dim: HEAD,
-                rope_theta: '10000',
-                max_position_embeddings: `${length}`,
-                target_length: `${length * TIMES}`,
-                rope_types: /** @type {'default'} */ ('default'),
-            };
+            const lengths = { max_position_embeddings: `${length}`, target_length: `${length * TIMES}` };
+            const values = { head_dim: HEAD, ...lengths, rope_types: /** @type {const} */ ('default') };
             const { unseen_pairs: unseen, turns } = await arrays('/v1/rope/compare', values, signal);
             return `In a text ${TIMES} times as long ${brief(unseen[0])} of ${turns.length} pairs turn by angles that training never saw. Scaling slows them (Long contexts).`;
         },
@@ -139,10 +133,11 @@ async function column(scheme, asked, signal) {
         scheme.far(asked, signal),
     ]);
     const most = apart(here, moved);
+    const further = `${first} words further on, `;
     const depends =
         most < SAME
-            ? `The distance alone: ${first} words further on, no share changes.`
-            : `Both positions: ${first} words further on, shares change by up to ${brief(most, 2)}.`;
+            ? `The distance alone: ${further}no share changes.`
+            : `Both positions: ${further}shares change by up to ${brief(most, 2)}.`;
     const change = here.map((share, i) => (Math.abs(moved[i] - share) < SAME ? 0 : moved[i] - share));
     const table = /** @param {string} name @param {ArrayLike<number>} list */ (name, list) =>
         map(name, words, [...words.keys()], (query, key) => list[query * words.length + key], list === change);

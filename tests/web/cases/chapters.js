@@ -96,6 +96,47 @@ export const cases = {
         assert.match(await bench.address(page), /at=2,63/);
         assert.equal((await bench.readout(page)).channel, '63');
     },
+    'every chapter has phrases, and each leads to its picture': async (bench) => {
+        const chapters = (await bench.rooms()).slice(0, 9);
+        for (const room of chapters) {
+            const page = await bench.page(`#/${room}`);
+            const count = await page.locator('.phrase').count();
+            assert.ok(count > 1, room);
+            for (let i = 0; i < count; i++) {
+                const link = page.locator('.phrase').nth(i);
+                const [, values] = (await link.getAttribute('href')).split('?');
+                await link.click();
+                const [, seen] = (await bench.address(page)).split('?');
+                for (const each of values.split('&')) assert.ok(seen.split('&').includes(each), `${room}: ${each}`);
+                assert.equal(await page.locator('.error:visible').count(), 0, `${room}: ${values}`);
+            }
+            await page.context().close();
+        }
+    },
+    'on a narrow screen the parameters stay beside the picture': async (bench) => {
+        for (const width of [360, 768]) {
+            const page = await bench.page('#/waves', { viewport: { width, height: 800 } });
+            const lower = async () => {
+                const { y, height } = await page.locator('.split > .panel').boundingBox();
+                return [y + height, height];
+            };
+            const slider = page.locator('[data-parameter=d_model] input[type=range]');
+            await page.locator('canvas.heatmap').first().scrollIntoViewIfNeeded();
+            assert.equal((await lower())[0], 800);
+            assert.equal(await slider.isVisible(), false);
+            await page.click('.sheet > summary');
+            const [end, height] = await lower();
+            assert.ok(end === 800 && height <= 0.45 * 800 + 1, `${end}, ${height}`);
+            assert.ok(await slider.isVisible());
+            await slider.press('ArrowRight');
+            await bench.settled(page);
+            assert.match(await page.textContent('.figure figcaption'), /d_model=65/);
+            await page.context().close();
+        }
+        const page = await bench.page('#/waves');
+        assert.ok(await page.isVisible('[data-parameter=d_model]'));
+        assert.equal(await page.isVisible('.sheet > summary'), false);
+    },
     'which schemes keep their shares when the sentence moves, and what is past the training': async (bench) => {
         const page = await bench.page('#/which?before=9&trained=1024');
         const said = await page.$$eval('.columns .scheme', (list) =>

@@ -64,6 +64,19 @@ export const cases = {
         assert.match(told, /q array.*, required/);
         assert.match(told, /per_pair boolean.*Default: false\./s);
     },
+    'a wide page is filled': async (bench) => {
+        for (const width of [1280, 1920]) {
+            const page = await bench.page('', { ...DOCS, viewport: { width, height: 900 } });
+            await page.locator('#rope_table > summary').click();
+            const right = (selector) =>
+                page.$eval(
+                    selector,
+                    (each) => each.getBoundingClientRect().right / each.ownerDocument.body.clientWidth,
+                );
+            for (const selector of ['#operations', '#form-rope_table > :last-child'])
+                assert.ok((await right(selector)) > 0.9, `${selector} at ${width}`);
+        }
+    },
     'a refusal is shown with its words': async (bench) => {
         const page = await bench.page('#sinusoidal', { ...DOCS, refused: true });
         await page.fill('#form-sinusoidal input[name=d_model]', '0');
