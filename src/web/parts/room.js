@@ -137,8 +137,8 @@ export class Room {
         return phrases(this.place.room, this.chapter.phrases ?? []);
     }
 
-    /** What is set at the left, what is seen at the right. On a narrow screen what is set is a sheet that stays at the
-     * lower edge of the screen, folded until it is wanted. @param {Child[]} controls @param {...Child} seen */
+    /** What is set at the left, what is seen at the right. On a narrow screen what is set stands above the picture and
+     * stays at the upper edge of the screen, folded until it is wanted. @param {Child[]} controls @param {...Child} seen */
     split(controls, ...seen) {
         const sheet = h('details.sheet', h('summary', 'Parameters'), controls);
         const narrow = matchMedia(NARROW);
