@@ -41,9 +41,9 @@ enum { PUBLIC = 1, ADMIN = 2, ALONE = 4 /* the public one, where there is no oth
 static const pe_route routes[] = {
     {"/", .open = true, .methods = GET_HEAD, .handler = pe_page_front},
     {"/assets/", .open = true, .prefix = true, .name = "path", .methods = GET_HEAD,
-     .handler = pe_page_asset},
-    {"/docs", .open = true, .methods = GET_HEAD, .handler = pe_page_docs},
-    {"/favicon.ico", .open = true, .methods = GET_HEAD, .handler = pe_page_favicon},
+     .handler = pe_page_file},
+    {"/docs", .open = true, .methods = GET_HEAD, .handler = pe_page_file},
+    {"/favicon.ico", .open = true, .methods = GET_HEAD, .handler = pe_page_file},
     {"/v1", .methods = GET_HEAD, .handler = pe_page_listing},
     {"/v1/verify", .methods = PE_METHOD_POST, .handler = pe_page_verify,
      .part = pe_page_verify_part},

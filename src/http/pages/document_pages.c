@@ -243,9 +243,11 @@ static const char content_policy[] =
     "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors *";
 
-static pe_outcome reply_file(pe_request *request, const char *path, const char *vary,
-                             const char *cache_control, pe_problem *why)
+/* What a path of assets names never changes. */
+static pe_outcome reply_file(pe_request *request, const char *path, pe_problem *why)
 {
+    const bool asset = strncmp(path, "/assets/", strlen("/assets/")) == 0;
+    const bool icon = strcmp(path, "/favicon.ico") == 0;
     size_t i = 0;
     while (i < pe_explorer_length && strcmp(pe_explorer_files[i].path, path) != 0)
         i++;
@@ -259,8 +261,10 @@ static pe_outcome reply_file(pe_request *request, const char *path, const char *
     return reply_form(request, &file->forms[coding], coding, NULL,
                       &(document_head){
                           .media_type = file->media_type,
-                          .vary = vary,
-                          .cache_control = cache_control,
+                          .vary = asset || icon ? "Accept-Encoding" : "Accept, Accept-Encoding",
+                          .cache_control = asset  ? "public, max-age=31536000, immutable"
+                                           : icon ? "public, max-age=86400"
+                                                  : "no-cache",
                           .content_policy = content_policy,
                       });
 }
@@ -273,19 +277,18 @@ static bool browses(const pe_request *request)
 
 pe_outcome pe_page_front(pe_request *request, pe_problem *why)
 {
-    return browses(request) ? reply_file(request, "/", "Accept, Accept-Encoding", "no-cache", why)
-                            : pe_page_document(request, why);
+    return browses(request) ? reply_file(request, "/", why) : pe_page_document(request, why);
 }
 
-pe_outcome pe_page_docs(pe_request *request, pe_problem *why)
+pe_outcome pe_page_file(pe_request *request, pe_problem *why)
 {
-    return reply_file(request, "/docs", "Accept, Accept-Encoding", "no-cache", why);
+    return reply_file(request, request->path, why);
 }
 
 /* The reference sends what the address asks for, and shows the answer. */
 pe_outcome pe_page_listing(pe_request *request, pe_problem *why)
 {
-    return browses(request) ? pe_page_docs(request, why) : pe_page_document(request, why);
+    return browses(request) ? reply_file(request, "/docs", why) : pe_page_document(request, why);
 }
 
 pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
@@ -295,7 +298,7 @@ pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
     if (status == PE_OK)
         return pe_fail(why, PE_NOT_FOUND, "", "there is no problem code %.100s", code);
     if (browses(request))
-        return pe_page_docs(request, why);
+        return reply_file(request, "/docs", why);
     pe_buffer content = {0};
     pe_problem_json_page(status, &content);
     pe_buffer_str(&content, "\n");
@@ -304,15 +307,4 @@ pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
                                       {"Vary", "Accept, Accept-Encoding"},
                                       {"Cache-Control", "no-cache"}),
                             why);
-}
-
-pe_outcome pe_page_favicon(pe_request *request, pe_problem *why)
-{
-    return reply_file(request, "/favicon.ico", "Accept-Encoding", "public, max-age=86400", why);
-}
-
-pe_outcome pe_page_asset(pe_request *request, pe_problem *why)
-{
-    return reply_file(request, request->path, "Accept-Encoding",
-                      "public, max-age=31536000, immutable", why);
 }

@@ -6,9 +6,7 @@
 #include "http/request/request.h"
 
 /* document_pages.c */
-pe_step pe_page_document, pe_page_problem;
-
-pe_step pe_page_front, pe_page_asset, pe_page_docs, pe_page_listing, pe_page_favicon;
+pe_step pe_page_document, pe_page_problem, pe_page_front, pe_page_file, pe_page_listing;
 
 /* admin_pages.c */
 pe_step pe_page_livez, pe_page_readyz, pe_page_version;
