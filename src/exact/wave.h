@@ -57,6 +57,9 @@ size_t pe_wave_bytes(const pe_wave *wave); /* memory it may come to hold, for ca
 size_t pe_wave_unmade_bytes(void);
 size_t pe_wave_count(const pe_wave *wave);
 double pe_wave_gain(const pe_wave *wave); /* the amplitude, correctly rounded to float64 */
+/** What an element at these positions costs beside one that the kernel proves, in units of work: sines
+ * of small angles are proven to doubles by 128 bits alone. */
+size_t pe_wave_work(const pe_wave *wave, const pe_positions *positions, pe_dtype dtype);
 
 /** The table of some positions of a set: of which type its elements are, and where they go. */
 typedef struct pe_wave_table {

@@ -27,6 +27,27 @@ double pe_wave_gain(const pe_wave *wave)
     return wave->amplitude[PE_FLOAT64];
 }
 
+/* Turns below which the kernel's error is more than a double of their sine allows, and what it takes
+ * to prove one otherwise. */
+#define SMALL      0x1p-23
+#define SMALL_WORK 16
+
+size_t pe_wave_work(const pe_wave *wave, const pe_positions *positions, pe_dtype dtype)
+{
+    double share = 0, least, most;
+    if (dtype != PE_FLOAT64 || wave->turns == NULL)
+        return 0;
+    pe_positions_bounds(positions, &least, &most);
+    const double near = fmax(fmax(least, -most), 0), far = fmax(fabs(least), fabs(most));
+    for (size_t i = 0; i < wave->live; i++) {
+        const uint64_t *word = wave->turns[i].word;
+        const double turns =
+            (double)word[3] + 0x1p-64 * (double)word[2] + 0x1p-128 * (double)word[1];
+        share += fmin(fmax((SMALL / turns - near) / (far - near + 1), 0), 1);
+    }
+    return (size_t)(SMALL_WORK * share / (double)wave->spec.n);
+}
+
 size_t pe_wave_bytes(const pe_wave *wave)
 {
     const size_t n = wave->spec.n, padded = 2 * (n + PE_PAD) * sizeof *wave->step_hi;

@@ -117,11 +117,41 @@ static void work_comes_round(void **state)
     encoded_free(&e);
 }
 
+/* Doubles of small sines are proven by 128 bits, and float32 arithmetic rounds each step. */
+static void what_the_kernel_does_not_make_costs_more(void **state)
+{
+    static const struct {
+        const pe_resource *resource;
+        const char *query;
+        size_t work;
+    } rows[] = {
+        {&pe_sinusoidal, "d_model=948&positions=0:10000&dtype=float64", 1},
+        {&pe_sinusoidal, "d_model=948&positions=0:10000&base=1e12", 1},
+        {&pe_sinusoidal, "d_model=948&positions=0:10000&dtype=float64&base=1e12", 4},
+        {&pe_sinusoidal, "d_model=948&positions=100000000:100010000&dtype=float64&base=1e12", 1},
+        {&pe_sinusoidal_timing, "d_model=948&length=9999&dtype=float64&max_timescale=1e12", 4},
+        {&pe_rope_table, "head_dim=948&positions=0:10000&dtype=float64&rope_theta=1e12", 4},
+        {&pe_rope_table, "head_dim=948&positions=0:10000&dtype=float64", 1},
+        {&pe_rope_table, "head_dim=948&positions=0:10000&numerics=float32", 3},
+        {&pe_sinusoidal, "d_model=948&positions=0:10000&numerics=float32", 3},
+    };
+    for (size_t r = 0; r < PE_LEN(rows); r++) {
+        encoded e = encode(rows[r].resource, "%s", rows[r].query);
+        assert_int_equal(e.status, PE_OK);
+        for (size_t t = 0; t < e.plan.n_tensors; t++)
+            if (e.plan.tensors[t].work != rows[r].work)
+                fail_msg("%s: %zu units, wanted %zu", rows[r].query, e.plan.tensors[t].work,
+                         rows[r].work);
+        encoded_free(&e);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_counted_is_the_price),
         cmocka_unit_test(work_comes_round),
+        cmocka_unit_test(what_the_kernel_does_not_make_costs_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

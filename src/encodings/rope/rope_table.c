@@ -184,6 +184,9 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
                                   state->pairs * layout->width, why));
     PE_TRY(pe_rope_wave_plan(&rope, PE_ROPE_ATTENDED, out, &state->wave, why));
     pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
+    const size_t more = pe_wave_work(state->wave.wave, positions, pe_values_dtype(values));
+    for (size_t t = 0; t < layout->n_faces; t++)
+        PE_TRY(pe_plan_set_work(out, t, 1 + more, why));
     return PE_OK;
 }
 

@@ -208,6 +208,14 @@ pe_status pe_sinusoid_plan(const pe_sinusoid_spec *spec, pe_plan *plan, pe_sinus
     return pe_sinusoid_make(spec, plan->tables, out, why);
 }
 
+pe_status pe_sinusoid_price(const pe_sinusoid *sinusoid, const pe_positions *positions,
+                            pe_plan *plan, pe_problem *why)
+{
+    const pe_wave *wave = sinusoid->waves[0].set.wave;
+    const size_t more = wave != NULL ? pe_wave_work(wave, positions, sinusoid->dtype) : 0;
+    return pe_plan_set_work(plan, 0, plan->tensors[0].work + more, why);
+}
+
 pe_status pe_sinusoid_fill(const pe_sinusoid *sinusoid, const pe_positions *positions,
                            const pe_region *region, void *out, pe_problem *why)
 {

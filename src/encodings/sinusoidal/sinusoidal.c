@@ -72,7 +72,8 @@ static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
         state->padding = (double)pe_values_int(values, "padding_idx");
     const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
     PE_TRY(pe_sinusoid_plan(&spec, out, &state->sinusoid, why));
-    return pe_plan_positions(out, values, "positions", &state->positions, why);
+    PE_TRY(pe_plan_positions(out, values, "positions", &state->positions, why));
+    return pe_sinusoid_price(&state->sinusoid, &state->positions, out, why);
 }
 
 /**

@@ -65,6 +65,11 @@ void pe_sinusoid_free(pe_sinusoid *sinusoid);
 pe_status pe_sinusoid_plan(const pe_sinusoid_spec *spec, pe_plan *plan, pe_sinusoid *out,
                            pe_problem *why) PE_MUST_CHECK;
 
+/** Add to the price of the plan's first tensor what rows at these positions cost beside others.
+ * Errors  TOO_MUCH_WORK. */
+pe_status pe_sinusoid_price(const pe_sinusoid *sinusoid, const pe_positions *positions,
+                            pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
+
 /**
  * A region of the table of `positions`: rows, or columns of one of them, packed.
  * Source    Vaswani et al. 2017, arXiv:1706.03762, section 3.5.

@@ -102,7 +102,8 @@ static pe_status plan_signal(pe_values *values, pe_plan *out, pe_problem *why)
                             "tensor2tensor; variant=documented divides them, as its docstring says"
                           : "min_timescale divides the positions, as tensor2tensor documents; its "
                             "code multiplies them by it: variant=tensor2tensor");
-    return pe_sinusoid_plan(&spec, out, &s->sinusoid, why);
+    PE_TRY(pe_sinusoid_plan(&spec, out, &s->sinusoid, why));
+    return pe_sinusoid_price(&s->sinusoid, &s->positions, out, why);
 }
 
 /**
