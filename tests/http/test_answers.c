@@ -128,26 +128,20 @@ static void http_1_0_gets_an_answer_without_chunks(void **state)
     wire_close(&wire);
 }
 
-/* The number after `name` in /metrics. */
-static double metric(const char *name)
-{
-    reply answer = get(&server, "/metrics");
-    return reply_metric(&answer, name);
-}
-
 static void hits_misses_and_bytes_are_counted(void **state)
 {
     static const char target[] = "/v1/sinusoidal?d_model=10&positions=3:9";
-    double hits = metric("posenc_cache_hits_total{cache=\"responses\"}");
-    double misses = metric("posenc_cache_misses_total{cache=\"responses\"}");
-    double bytes = metric("posenc_cache_bytes{cache=\"responses\"}");
+    long hits = metric_now(&server, "posenc_cache_hits_total{cache=\"responses\"}");
+    long misses = metric_now(&server, "posenc_cache_misses_total{cache=\"responses\"}");
+    long bytes = metric_now(&server, "posenc_cache_bytes{cache=\"responses\"}");
     for (int i = 0; i < 3; i++) {
         reply answer = get(&server, target);
         reply_free(&answer);
     }
-    assert_true(metric("posenc_cache_hits_total{cache=\"responses\"}") >= hits + 2);
-    assert_true(metric("posenc_cache_misses_total{cache=\"responses\"}") >= misses + 1);
-    assert_true(metric("posenc_cache_bytes{cache=\"responses\"}") > bytes);
+    assert_true(metric_now(&server, "posenc_cache_hits_total{cache=\"responses\"}") >= hits + 2);
+    assert_true(metric_now(&server, "posenc_cache_misses_total{cache=\"responses\"}") >=
+                misses + 1);
+    assert_true(metric_now(&server, "posenc_cache_bytes{cache=\"responses\"}") > bytes);
 }
 
 int main(void)

@@ -21,13 +21,6 @@
 #define SANITIZED 0
 #endif
 
-/* The number after `name` in /metrics. */
-static long metric(const test_server *server, const char *name)
-{
-    reply answer = get(server, "/metrics");
-    return (long)reply_metric(&answer, name);
-}
-
 /* ---- readers that stall ---- */
 
 /* A reader who takes the first bytes of an answer, and no more. */
@@ -58,18 +51,19 @@ static void stalled_readers_of_kept_answers_stay_within_the_budget(void **state)
         snprintf(target, sizeof target, "/v1/sinusoidal?d_model=1024&positions=%d:%d&format=raw",
                  r * 3000, r * 3000 + 2930);
         wires[r] = stall(&server, target);
-        const long kept = metric(&server, "posenc_cache_bytes{cache=\"responses\"}");
-        assert_in_range(kept, 0, metric(&server, "posenc_cache_max_bytes{cache=\"responses\"}"));
+        const long kept = metric_now(&server, "posenc_cache_bytes{cache=\"responses\"}");
+        assert_in_range(kept, 0,
+                        metric_now(&server, "posenc_cache_max_bytes{cache=\"responses\"}"));
     }
-    const long held = metric(&server, "posenc_cache_held_bytes{cache=\"responses\"}");
-    const long streams = metric(&server, "posenc_streams_total");
+    const long held = metric_now(&server, "posenc_cache_held_bytes{cache=\"responses\"}");
+    const long streams = metric_now(&server, "posenc_streams_total");
     const long grown = server_status_kb(&server, "VmRSS:") - before;
     print_message("%ld bytes held, %ld of %d streamed, %ld kB more\n", held, streams, READERS,
                   grown);
     assert_in_range(held, 12000000, BUDGET_MB << 20);
     assert_in_range(streams, 1, READERS - 1);
-    assert_true(metric(&server, "posenc_cache_rejected_total{cache=\"responses\"}") >= streams);
-    assert_int_equal(metric(&server, "posenc_cache_loose_bytes{cache=\"responses\"}"), 0);
+    assert_true(metric_now(&server, "posenc_cache_rejected_total{cache=\"responses\"}") >= streams);
+    assert_int_equal(metric_now(&server, "posenc_cache_loose_bytes{cache=\"responses\"}"), 0);
     if (!SANITIZED)
         assert_in_range(grown < 0 ? 0 : grown, 0, (BUDGET_MB + 8) * 1024);
 
@@ -83,7 +77,7 @@ static void stalled_readers_of_kept_answers_stay_within_the_budget(void **state)
     for (int r = 0; r < READERS; r++)
         wire_close(&wires[r]);
     metric_wait(&server, "posenc_connections", 1, 1); /* they have been dealt with */
-    assert_int_equal(metric(&server, "posenc_cache_held_bytes{cache=\"responses\"}"), 0);
+    assert_int_equal(metric_now(&server, "posenc_cache_held_bytes{cache=\"responses\"}"), 0);
     server_end(&server);
 }
 
@@ -222,7 +216,7 @@ static void the_longest_target_is_known_when_it_comes_again(void **state)
         reply answer = get(&server, target);
         assert_status("the longest target", &answer, 200);
         reply_free(&answer);
-        assert_int_equal(metric(&server, "posenc_warm_hits_total"), repeat);
+        assert_int_equal(metric_now(&server, "posenc_warm_hits_total"), repeat);
     }
     server_end(&server);
 }
@@ -264,9 +258,9 @@ static void a_coded_answer_is_kept_and_hit(void **state)
             assert_header(target, &answers[i], "Server-Timing", "cache;desc=hit");
         assert_int_equal(answers[i].bytes, answers[0].bytes);
         assert_memory_equal(answers[i].body, answers[0].body, answers[0].bytes);
-        assert_int_equal(metric(&server, "posenc_warm_hits_total"), i == 0 ? 0 : 1);
-        assert_int_equal(metric(&server, "posenc_cache_misses_total{cache=\"responses\"}"), 1);
-        assert_int_equal(metric(&server, "posenc_cache_entries{cache=\"responses\"}"), 1);
+        assert_int_equal(metric_now(&server, "posenc_warm_hits_total"), i == 0 ? 0 : 1);
+        assert_int_equal(metric_now(&server, "posenc_cache_misses_total{cache=\"responses\"}"), 1);
+        assert_int_equal(metric_now(&server, "posenc_cache_entries{cache=\"responses\"}"), 1);
     }
     for (int i = 0; i < 3; i++)
         reply_free(&answers[i]);
@@ -285,10 +279,10 @@ static void a_head_of_a_known_length_computes_nothing(void **state)
         char length[32], tag[96];
         reply head = fetch(&server, "HEAD", targets[t], NULL, NULL, 0);
         assert_status(targets[t], &head, 200);
-        assert_int_equal(metric(&server, misses), t);
-        assert_int_equal(metric(&server, "posenc_cache_entries{cache=\"responses\"}"), t);
+        assert_int_equal(metric_now(&server, misses), t);
+        assert_int_equal(metric_now(&server, "posenc_cache_entries{cache=\"responses\"}"), t);
         reply answer = get(&server, targets[t]);
-        assert_int_equal(metric(&server, misses), t + 1);
+        assert_int_equal(metric_now(&server, misses), t + 1);
         assert_header(targets[t], &head, "Content-Length",
                       reply_header(&answer, "Content-Length", length, sizeof length));
         assert_header(targets[t], &head, "ETag", reply_header(&answer, "ETag", tag, sizeof tag));
@@ -331,8 +325,8 @@ static void a_kept_answer_is_hashed_once(void **state)
                 memcpy(digest[coded], got, sizeof got);
             assert_string_equal(got, digest[coded]);
         }
-        assert_int_equal(metric(&server, "posenc_digests_total"), asked[i].digests);
-        assert_int_equal(metric(&server, "posenc_warm_hits_total"), asked[i].warm_hits);
+        assert_int_equal(metric_now(&server, "posenc_digests_total"), asked[i].digests);
+        assert_int_equal(metric_now(&server, "posenc_warm_hits_total"), asked[i].warm_hits);
         reply_free(&answer);
     }
     assert_string_not_equal(digest[0], digest[1]);

@@ -456,6 +456,9 @@ static void assert_repeated(const char *name, const json_t *group, const reply *
     reply bare = ask(group, again);
     assert_status(name, &bare, status);
     assert_int_equal(bare.bytes, 0);
+    if (status == 200 && reply_header(&bare, "Content-Length", value, sizeof value) != NULL)
+        assert_int_equal(strtoul(value, NULL, 10), one->bytes);
+    assert_true(one->bytes > 0);
     for (size_t h = status == 304 ? 4 : 0; h < PE_LEN(shared); h++)
         assert_header(name, &bare, shared[h], reply_header(one, shared[h], value, sizeof value));
     reply_free(&bare);

@@ -25,6 +25,8 @@ static void a_large_figure_streams_in_bounded_memory(void **state)
     const long before = server_status_kb(&server, "VmHWM:");
     reply answer = get(&server, LARGE);
     assert_status(LARGE, &answer, 200);
+    assert_in_range(answer.bytes, 24, 1000000);
+    assert_memory_equal(answer.body, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\3\x20\0\0\1\xf4", 24);
     const long grown = server_status_kb(&server, "VmHWM:") - before;
     if (!SANITIZED && grown > 40000)
         fail_msg("the figure of 128 MiB of numbers took %ld kB", grown);

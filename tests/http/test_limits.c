@@ -116,13 +116,6 @@ static void a_second_request_on_a_connection_has_its_own_deadline(void **state)
     server_end(&server);
 }
 
-/* The number after `name` in /metrics. */
-static long gauge(const test_server *server, const char *name)
-{
-    reply answer = get(server, "/metrics");
-    return (long)reply_metric(&answer, name);
-}
-
 static void expect_given_up(const char *const *flags)
 {
     test_server server;
@@ -359,7 +352,7 @@ static long abandoned_beside_waiting(const left_behind *of)
         wire_close(&wires[i]);
     }
     metric_wait(&server, "posenc_connections", 1, 1); /* those who left have been dealt with */
-    const long abandoned = gauge(&server, "posenc_abandoned_total");
+    const long abandoned = metric_now(&server, "posenc_abandoned_total");
     server_end(&server);
     return abandoned;
 }

@@ -26,12 +26,6 @@
 
 enum { MIB = 1 << 20, READERS_MAX = SANITIZED ? 8 : 160, LISTS = SANITIZED ? 1 : 3 };
 
-static long metric(const test_server *server, const char *name)
-{
-    reply answer = get(server, "/metrics");
-    return (long)reply_metric(&answer, name);
-}
-
 /* ---- readers who stall ---- */
 
 /* Each reader's request is another one: # is its number. */
@@ -90,7 +84,7 @@ static void hold(const struct attack *attack)
         assert_true(status == 200 || status == 503);
         statuses[status]++;
     }
-    const long allocated = metric(&server, "posenc_memory_allocated_bytes");
+    const long allocated = metric_now(&server, "posenc_memory_allocated_bytes");
     const long peak = server_status_kb(&server, "VmHWM:");
     print_message("%s: %d answered, %d refused; %ld MiB of %ld allocated, %ld MiB resident\n",
                   attack->name, statuses[200], statuses[503], allocated / MIB, most / MIB,
@@ -126,7 +120,7 @@ static void large_connections_are_counted(void **state)
     test_server server;
     server_start(&server, flags);
     metric_wait(&server, "posenc_connections", 1, 1);
-    const long before = metric(&server, "posenc_memory_allocated_bytes");
+    const long before = metric_now(&server, "posenc_memory_allocated_bytes");
     for (int w = 0; w < WIRES; w++)
         wires[w] = wire_open(&server);
     metric_wait(&server, "posenc_memory_allocated_bytes", before + (WIRES - 2) * MIB,
@@ -306,8 +300,8 @@ static void what_a_body_does_not_hold_takes_no_memory(void **state)
                        rows[r].status == 400 ? "malformed-request" : "too-many-elements");
         reply_free(&answer);
     }
-    assert_int_equal(metric(&server, "posenc_memory_refused_total"), 0);
-    assert_int_equal(metric(&server, "posenc_memory_evicted_bytes_total"), 0);
+    assert_int_equal(metric_now(&server, "posenc_memory_refused_total"), 0);
+    assert_int_equal(metric_now(&server, "posenc_memory_evicted_bytes_total"), 0);
     server_end(&server);
 }
 
@@ -380,7 +374,7 @@ static void many_answers_go_out_of_a_small_address_space(void **state)
         assert_status(target, &answer, 200);
         reply_free(&answer);
     }
-    const long evicted = metric(&server, "posenc_memory_evicted_bytes_total");
+    const long evicted = metric_now(&server, "posenc_memory_evicted_bytes_total");
     print_message("%ld MiB evicted, since the system refused\n", evicted / MIB);
     assert_true(evicted > 0);
     server_end(&server);

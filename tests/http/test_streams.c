@@ -35,12 +35,6 @@ static int stop(void **state)
     return 0;
 }
 
-static long metric(const char *name)
-{
-    reply answer = get(&server, "/metrics");
-    return (long)reply_metric(&answer, name);
-}
-
 /* Until the end of every other connection has been dealt with. */
 static void wait_until_alone(void)
 {
@@ -173,7 +167,7 @@ static void stalled_readers_do_not_hold_up_others(void **state)
                                     "HTTP/1.1\r\nHost: a\r\n\r\n");
         wire_take(&stalled[i], some, sizeof some);
     }
-    assert_true(metric("posenc_connections") > STALLED);
+    assert_true(metric_now(&server, "posenc_connections") > STALLED);
     for (int i = 0; i < 20; i++) {
         char target[128];
         snprintf(target, sizeof target, "/v1/sinusoidal?d_model=64&positions=%d:%d", i, i + 64);
@@ -192,7 +186,7 @@ static void a_client_that_leaves_ends_the_work(void **state)
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         char request[256];
         wait_until_alone();
-        long before = metric("posenc_stream_bytes_total");
+        long before = metric_now(&server, "posenc_stream_bytes_total");
         snprintf(request, sizeof request,
                  "GET /v1/sinusoidal?d_model=1024&positions=0:262144&format=%s HTTP/1.1\r\n"
                  "Host: a\r\n\r\n",
@@ -203,10 +197,10 @@ static void a_client_that_leaves_ends_the_work(void **state)
         wire_take(&wire, some, sizeof some);
         wire_close(&wire);
         wait_until_alone();
-        long made = metric("posenc_stream_bytes_total") - before;
+        long made = metric_now(&server, "posenc_stream_bytes_total") - before;
         print_message("%s: %ld bytes made\n", formats[i], made);
         assert_in_range(made, 1000, 32 << 20);
-        assert_int_equal(metric("posenc_stream_bytes_total") - before, made);
+        assert_int_equal(metric_now(&server, "posenc_stream_bytes_total") - before, made);
     }
 }
 
@@ -231,13 +225,13 @@ static void dear_blocks_are_made_by_workers_alone(void **state)
     };
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         const char *const headers[] = {cases[i].line, NULL};
-        const long streams = metric("posenc_streams_total"), by_io = metric(BY_IO),
-                   by_workers = metric(BY_WORKERS);
+        const long streams = metric_now(&server, "posenc_streams_total"),
+                   by_io = metric_now(&server, BY_IO), by_workers = metric_now(&server, BY_WORKERS);
         reply answer = fetch(&server, "GET", cases[i].target, headers, NULL, 0);
         assert_status(cases[i].target, &answer, 200);
-        assert_int_equal(metric("posenc_streams_total"), streams + 1);
-        assert_int_equal(metric(BY_IO), by_io);
-        assert_true(metric(BY_WORKERS) > by_workers + 1);
+        assert_int_equal(metric_now(&server, "posenc_streams_total"), streams + 1);
+        assert_int_equal(metric_now(&server, BY_IO), by_io);
+        assert_true(metric_now(&server, BY_WORKERS) > by_workers + 1);
         reply_free(&answer);
     }
 }
@@ -248,11 +242,12 @@ typedef struct made_blocks {
 
 static made_blocks blocks_of(const char *target)
 {
-    const long by_io = metric(BY_IO), by_workers = metric(BY_WORKERS);
+    const long by_io = metric_now(&server, BY_IO), by_workers = metric_now(&server, BY_WORKERS);
     reply answer = get(&server, target);
     assert_status(target, &answer, 200);
     reply_free(&answer);
-    const made_blocks made = {metric(BY_IO) - by_io, metric(BY_WORKERS) - by_workers};
+    const made_blocks made = {metric_now(&server, BY_IO) - by_io,
+                              metric_now(&server, BY_WORKERS) - by_workers};
     print_message("%s: %ld and %ld blocks\n", target, made.by_io, made.by_workers);
     return made;
 }
@@ -296,9 +291,9 @@ static void as_many_streams_have_large_blocks_as_there_is_room(void **state)
                                  "HTTP/1.1\r\nHost: a\r\n\r\n");
         wire_take(&held[i], some, sizeof some);
     }
-    assert_int_equal(metric("posenc_stream_large_blocks_bytes"), ROOM << 18);
+    assert_int_equal(metric_now(&server, "posenc_stream_large_blocks_bytes"), ROOM << 18);
     assert_true(blocks_of_a_large_answer() >= SMALL); /* those who stall may still have some made */
-    assert_int_equal(metric("posenc_stream_large_blocks_bytes"), ROOM << 18);
+    assert_int_equal(metric_now(&server, "posenc_stream_large_blocks_bytes"), ROOM << 18);
     for (int i = 0; i < ROOM; i++)
         wire_close(&held[i]);
     wait_until_alone();
@@ -319,11 +314,11 @@ static void large_blocks_are_for_plain_bytes(void **state)
     for (size_t i = 0; i < PE_LEN(requests); i++) {
         char some[64];
         test_wire wire = wire_open(&server);
-        const long streams = metric("posenc_streams_total");
+        const long streams = metric_now(&server, "posenc_streams_total");
         wire_send_text(&wire, requests[i]);
         wire_take(&wire, some, sizeof some);
-        assert_int_equal(metric("posenc_streams_total"), streams + 1);
-        assert_int_equal(metric("posenc_stream_large_blocks_bytes"), 0);
+        assert_int_equal(metric_now(&server, "posenc_streams_total"), streams + 1);
+        assert_int_equal(metric_now(&server, "posenc_stream_large_blocks_bytes"), 0);
         wire_close(&wire);
     }
 }
@@ -363,11 +358,11 @@ static void a_known_length_is_told_to_old_clients(void **state)
     for (size_t i = 0; i < PE_LEN(targets); i++) {
         char length[32];
         bool stays;
-        const long streams = metric("posenc_streams_total");
+        const long streams = metric_now(&server, "posenc_streams_total");
         reply wanted = get(&server, targets[i]);
         reply closed = get_as_old_client(targets[i], "", &stays);
         reply kept = get_as_old_client(targets[i], "Connection: keep-alive\r\n", &stays);
-        assert_int_equal(metric("posenc_streams_total"), streams + 3);
+        assert_int_equal(metric_now(&server, "posenc_streams_total"), streams + 3);
         assert_true(stays);
         snprintf(length, sizeof length, "%zu", wanted.bytes);
         assert_header(targets[i], &closed, "Content-Length", length);

@@ -153,12 +153,17 @@ double reply_metric(reply *answer, const char *name)
     return value;
 }
 
+long metric_now(const test_server *server, const char *name)
+{
+    reply answer = get(server, "/metrics");
+    return (long)reply_metric(&answer, name);
+}
+
 long metric_wait(const test_server *server, const char *name, long least, long most)
 {
     time_t until = 0;
     for (long last = 0;;) {
-        reply answer = get(server, "/metrics");
-        const long value = (long)reply_metric(&answer, name);
+        const long value = metric_now(server, name);
         if (value >= least && value <= most)
             return value;
         if (until == 0 || value != last)

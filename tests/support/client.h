@@ -39,6 +39,9 @@ json_t *reply_json(const reply *answer);
  * is none. Releases the answer. */
 double reply_metric(reply *answer, const char *name);
 
+/** The same, asked for, without its fraction. */
+long metric_now(const test_server *server, const char *name);
+
 /** Ask /metrics until the number after `name` is from `least` to `most`, and return it; fails the
  * test, telling the number, when it has not changed for TEST_PATIENCE. The asking is a connection,
  * too, and leaves after its answer: posenc_connections is 1 when there is nobody else. */

@@ -9,6 +9,7 @@
 
 #include "files/stored.h"
 #include "support/fake.h"
+#include "support/folder.h"
 #include "support/random.h"
 
 #define NPY "application/x-npy"
@@ -143,15 +144,6 @@ static void aligned_numbers_are_borrowed_and_others_copied(void **state)
     }
 }
 
-/* Header, then data, the length in front. */
-static void put_safetensors(pe_buffer *out, const char *header, const void *data, size_t bytes)
-{
-    unsigned char length[8] = {(unsigned char)strlen(header), (unsigned char)(strlen(header) >> 8)};
-    pe_buffer_add(out, length, sizeof length);
-    pe_buffer_str(out, header);
-    pe_buffer_add(out, data, bytes);
-}
-
 static bool is_within(const pe_array *array, const pe_buffer *body)
 {
     const char *data = array->data;
@@ -180,7 +172,7 @@ static void aligned_numbers_of_files_are_borrowed_and_others_copied(void **state
         if (strcmp(rows[i].type, NPY) == 0)
             put_npy(&file, 1, rows[i].header, six, sizeof six);
         else
-            put_safetensors(&file, rows[i].header, six, sizeof six);
+            file = safetensors_of(rows[i].header, six, sizeof six);
         const pe_binary_body body = {
             .media_type = rows[i].type, .data = file.data, .bytes = file.bytes};
         if (read_body(&body, "dtype=float32", &ask, &why) != PE_OK)
@@ -198,11 +190,10 @@ static void safetensors_go_to_the_rows_of_their_names(void **state)
     pe_buffer file = {0};
     pe_query ask = {0};
     pe_problem why = {0};
-    put_safetensors(&file,
-                    "{\"__metadata__\":{\"a\":\"b\"},"
-                    "\"weights\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[16,24]},"
-                    "\"data\":{\"dtype\":\"F32\",\"shape\":[2,2],\"data_offsets\":[0,16]}} ",
-                    six, sizeof six);
+    file = safetensors_of("{\"__metadata__\":{\"a\":\"b\"},"
+                          "\"weights\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[16,24]},"
+                          "\"data\":{\"dtype\":\"F32\",\"shape\":[2,2],\"data_offsets\":[0,16]}} ",
+                          six, sizeof six);
     const pe_binary_body body = {.media_type = ST, .data = file.data, .bytes = file.bytes};
     if (read_body(&body, "", &ask, &why) != PE_OK)
         fail_msg("refused: %s", why.detail);
@@ -232,7 +223,7 @@ static void tensors_that_share_bytes_are_refused(void **state)
                  "{\"data\":{\"dtype\":\"F32\",\"shape\":[%d],\"data_offsets\":[%d,%d]},"
                  "\"weights\":{\"dtype\":\"F32\",\"shape\":[%d],\"data_offsets\":[%d,%d]}}",
                  (at[1] - at[0]) / 4, at[0], at[1], (of[1] - of[0]) / 4, of[0], of[1]);
-        put_safetensors(&file, header, six, sizeof six);
+        file = safetensors_of(header, six, sizeof six);
         pe_stored tensors[2];
         pe_stored_list list = {.tensor = tensors, .room = 2};
         pe_problem why = {0};
@@ -263,9 +254,8 @@ static void every_truncation_and_many_mutations_are_survived(void **state)
     static const char *const types[2] = {NPY, ST};
     put_npy(&file[0], 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", six,
             sizeof six);
-    put_safetensors(&file[1],
-                    "{\"data\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", six,
-                    sizeof six);
+    file[1] = safetensors_of(
+        "{\"data\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", six, sizeof six);
     random_source random = random_make("files");
     for (size_t f = 0; f < 2; f++) {
         assert_int_equal(read_exactly(types[f], file[f].data, file[f].bytes), PE_OK);
