@@ -182,7 +182,7 @@ pe_status pe_json_members_walk(pe_slice object, size_t max_depth, pe_json_member
                 pe_slice value = {w.at, 0};
                 status = skip_value(&w, why);
                 value.bytes = (size_t)(w.at - value.text);
-                if (status == PE_OK)
+                if (status == PE_OK && member != NULL)
                     status = member(state, key, value, why);
             } else {
                 status = malformed(&w, "a colon is missing", why);

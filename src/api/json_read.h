@@ -11,7 +11,8 @@ typedef pe_status (*pe_json_member)(void *state, const char *key, pe_slice value
 
 /**
  * Walk the members of a text that is one JSON object and nothing else. Values are delimited, not
- * checked: the member function parses those it needs. Depth counts the object itself.
+ * checked: the member function parses those it needs; NULL: none is needed. Depth counts the object
+ * itself.
  * Errors  MALFORMED_REQUEST; the member function's.
  */
 pe_status pe_json_members_walk(pe_slice object, size_t max_depth, pe_json_member member,

@@ -19,10 +19,25 @@ static const char *const statuses[] = {
 
 /* ---- a configuration ---- */
 
-static pe_status skip_member(void *state PE_UNUSED, const char *key PE_UNUSED,
-                             pe_slice value PE_UNUSED, pe_problem *why PE_UNUSED)
+/* The text with numbers that JSON lacks and Python writes as strings: no key about positions may be
+ * one. */
+static void quote_numbers(pe_slice json, pe_buffer *out)
 {
-    return PE_OK;
+    static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
+    bool inside = false;
+    for (size_t i = 0, bytes; i < json.bytes; i += bytes) {
+        const char *at = json.text + i, *name = NULL;
+        bytes = inside && *at == '\\' && i + 1 < json.bytes ? 2 : 1;
+        for (size_t n = 0; n < PE_LEN(names) && !inside && name == NULL; n++)
+            if (strlen(names[n]) <= json.bytes - i && memcmp(at, names[n], strlen(names[n])) == 0)
+                name = names[n];
+        if (name != NULL)
+            pe_buffer_format(out, "\"%s\"", name);
+        else
+            pe_buffer_add(out, at, bytes);
+        bytes = name != NULL ? strlen(name) : bytes;
+        inside ^= name == NULL && *at == '"';
+    }
 }
 
 /* jansson builds trees by recursion: the depth is known to be bounded before it starts. */
@@ -31,42 +46,24 @@ pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out,
     pe_buffer quoted = {0};
     json_t *tree = NULL;
     pe_status status = PE_OK;
-    if (pe_gguf_file_is(json)) {
-        status = pe_gguf_file_read(json, &tree, why);
-    } else {
-        if (memmem(json.text, json.bytes, "NaN", 3) != NULL ||
-            memmem(json.text, json.bytes, "Infinity", 8) != NULL) {
-            /* The text with numbers that JSON lacks and Python writes as strings: no key about
-             * positions may be one. */
-            static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
-            bool inside = false;
-            for (size_t i = 0, bytes; i < json.bytes; i += bytes) {
-                const char *at = json.text + i;
-                bool odd = false;
-                bytes = inside && *at == '\\' && i + 1 < json.bytes ? 2 : 1;
-                for (size_t n = 0; n < PE_LEN(names) && !inside && !odd; n++) {
-                    const size_t length = strlen(names[n]);
-                    odd = length <= json.bytes - i && memcmp(at, names[n], length) == 0;
-                    bytes = odd ? length : bytes;
-                }
-                if (!odd && *at == '"')
-                    inside = !inside;
-                pe_buffer_str(&quoted, odd ? "\"" : "");
-                pe_buffer_add(&quoted, at, bytes);
-                pe_buffer_str(&quoted, odd ? "\"" : "");
-            }
-            status = quoted.failed ? pe_fail_memory(why) : PE_OK;
-            json = (pe_slice){quoted.data, quoted.bytes};
-        }
-        if (status == PE_OK)
-            status = pe_json_members_walk(json, max_depth, skip_member, NULL, why);
-        if (status == PE_OK)
-            status = pe_tree_load(json, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, "", &tree,
-                                  why);
-        pe_buffer_free(&quoted);
+    const bool gguf = pe_gguf_file_is(json);
+    if (!gguf && (memmem(json.text, json.bytes, "NaN", 3) != NULL ||
+                  memmem(json.text, json.bytes, "Infinity", 8) != NULL)) {
+        quote_numbers(json, &quoted);
+        json = pe_buffer_slice(&quoted);
     }
+    if (gguf)
+        status = pe_gguf_file_read(json, &tree, why);
+    else if (quoted.failed)
+        status = pe_fail_memory(why);
+    else
+        status = pe_json_members_walk(json, max_depth, NULL, NULL, why);
+    if (status == PE_OK && !gguf)
+        status =
+            pe_tree_load(json, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, "", &tree, why);
     if (status == PE_OK)
         status = pe_model_resolve(tree, out, why);
+    pe_buffer_free(&quoted);
     json_decref(tree);
     return status;
 }
@@ -158,18 +155,16 @@ static pe_status put_file(const pe_catalogue_file *file, pe_slice words,
     pe_status status = pe_catalogue_read(file, &tree, NULL, why);
     PE_TRY(status);
     const char *const titles[] = {json_string_value(json_object_get(tree, "title")), file->name};
-    const size_t its = pe_model_search_rank(
-        words, titles, json_string_value(json_object_get(tree, "organization")));
+    const char *organization = json_string_value(json_object_get(tree, "organization"));
+    const size_t its = pe_model_search_rank(words, titles, organization);
     if (its < PE_MODEL_SEARCH_RANKS)
         status = pe_model_resolve(json_object_get(tree, "config"), &model, why);
     if (model != NULL) {
         pe_buffer *out = &listed[its];
-        static const char *const members[] = {"title", "organization"};
         pe_json_write_open(out, NULL, "{");
         pe_json_write_text(out, "name", file->name);
-        for (size_t i = 0; i < PE_LEN(members); i++)
-            pe_json_write_text(out, members[i],
-                               json_string_value(json_object_get(tree, members[i])));
+        pe_json_write_text(out, "title", titles[0]);
+        pe_json_write_text(out, "organization", organization);
         pe_json_write_text(out, "encoding", model->encoding);
         pe_json_write_open(out, "layer_types", "[");
         for (size_t k = 0; k < model->n_kinds; k++) {

@@ -12,7 +12,13 @@
 
 /* ---- parameters that come from a model of the catalogue ---- */
 
-/* Of patches: positions have rows and columns. What is asked apart from layers is a part. */
+/* Do positions have rows and columns? */
+static bool are_of_patches(const pe_values *values)
+{
+    return pe_values_find(values, "convention") != NULL || pe_values_find(values, "height") != NULL;
+}
+
+/* What is asked apart from layers is a part. */
 static pe_status fill(pe_query *query, const char *name, const char *layer_type,
                       const pe_model *model, const pe_model_layers **chosen, pe_problem *why)
 {
@@ -28,24 +34,16 @@ static pe_status fill(pe_query *query, const char *name, const char *layer_type,
     if (!of_layers) {
         /* Another encoding's model: say where it belongs. */
         const pe_resource *instead = model->kinds[0].resource;
-        if (instead != NULL)
-            return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                           "%s encodes positions with %s, not %s: see %s", name, model->encoding,
-                           query->resource->encoding, instead->path);
         return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                       "%s encodes positions in another way (%s), not with %s", name,
-                       model->encoding, query->resource->encoding);
+                       "%s encodes positions with %s, not %s%s%s", name, model->encoding,
+                       query->resource->encoding, instead != NULL ? ": see " : "",
+                       instead != NULL ? instead->path : "");
     }
     PE_TRY(pe_model_choose(model, layer_type, &layers, why));
     if (layers->resource == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
                        "layers of type %s of %s do not rotate", layers->layer_type, name);
-    const pe_values *both[] = {&layers->values, &query->values};
-    bool of_patches[2];
-    for (size_t i = 0; i < PE_LEN(both); i++)
-        of_patches[i] = pe_values_find(both[i], "convention") != NULL ||
-                        pe_values_find(both[i], "height") != NULL;
-    if (of_patches[0] && !of_patches[1])
+    if (are_of_patches(&layers->values) && !are_of_patches(&query->values))
         return pe_fail(why, PE_INVALID_PARAMETER, "model",
                        "%s encodes patches of images by row and column: see %s", name,
                        layers->resource->path);
@@ -56,14 +54,12 @@ static pe_status fill(pe_query *query, const char *name, const char *layer_type,
 /* What was said is in the values now, unless the row keeps it: then under the name that it has. */
 static pe_status settle(pe_value *named, const char *name, pe_problem *why)
 {
-    char *kept = named->param->canonical && name != NULL ? strdup(name) : NULL;
-    if (kept == NULL && named->param->canonical && name != NULL)
-        return pe_fail_memory(why);
+    const bool kept = named->param->canonical && name != NULL;
     free(named->text);
-    named->text = kept;
-    named->present = kept != NULL;
+    named->text = kept ? strdup(name) : NULL;
+    named->present = named->text != NULL;
     named->given &= named->present;
-    return PE_OK;
+    return kept && !named->present ? pe_fail_memory(why) : PE_OK;
 }
 
 /* Replace model and layer_type by what they set. */
@@ -230,15 +226,16 @@ void pe_query_locate(const pe_query *query, pe_problem *why)
 
 /* ---- problems ---- */
 
-/* More than there are. */
-#define ALIASES_MAX 64
+/* More than a resource has, with aliases. */
+#define NAMES_MAX 256
 
 /* Every name that may be meant: rows (those of tensors only in a body), the nested object, the
  * representation's, aliases. *own: how many are no figure's and no alias. */
-static size_t list_names(const pe_resource *resource, bool in_body, const char **names, size_t *own)
+static size_t list_names(const pe_resource *resource, bool in_body, const char *names[NAMES_MAX],
+                         size_t *own)
 {
     const pe_param *param;
-    size_t n = 0, last;
+    size_t n = 0;
     for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
         if (in_body || param->kind != PE_KIND_TENSOR)
             names[n++] = param->name;
@@ -247,11 +244,10 @@ static size_t list_names(const pe_resource *resource, bool in_body, const char *
     *own = n + PE_OUTPUT_CSV_HEADER;
     for (size_t i = 0; i < PE_OUTPUT_N; i++)
         names[n++] = pe_query_output_rows[i].name;
-    last = n + ALIASES_MAX;
     for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
-        for (size_t a = 0; param->aliases != NULL && param->aliases[a] != NULL && n < last; a++)
-            if (in_body || param->kind != PE_KIND_TENSOR)
-                names[n++] = param->aliases[a];
+        for (const char *const *alias = param->aliases; alias != NULL && *alias != NULL; alias++)
+            if (n < NAMES_MAX && (in_body || param->kind != PE_KIND_TENSOR))
+                names[n++] = *alias;
     return n;
 }
 
@@ -280,20 +276,14 @@ pe_status pe_query_fail_unknown(pe_query *query, bool in_body, const char *where
         if (strcmp(elsewhere[i].name, name) == 0)
             return pe_fail(why, PE_INVALID_PARAMETER, where, "%s %s%s", elsewhere[i].before,
                            resource->path, elsewhere[i].after);
-    const char **names = calloc(
-        pe_params_count(resource->param_sets) + PE_OUTPUT_N + 1 + ALIASES_MAX, sizeof *names);
-    if (names == NULL)
-        return pe_fail_memory(why);
     size_t own;
-    const size_t n = list_names(resource, in_body, names, &own);
+    const char *names[NAMES_MAX];
     char meant[PE_SUGGESTION_BYTES];
-    const bool near = pe_suggestion_find(name, text, names, own, n, meant);
-    free(names);
-    if (near) {
+    const size_t n = list_names(resource, in_body, names, &own);
+    if (pe_suggestion_find(name, text, names, own, n, meant)) {
         /* What was meant may be given: no default of it counts. One that is required is missing
          * still. */
-        const char *nested = query->resource->nested;
-        if (nested != NULL && strcmp(meant, nested) == 0)
+        if (resource->nested != NULL && strcmp(meant, resource->nested) == 0)
             leave_open(&query->values);
         for (size_t i = 0; i < query->values.n; i++) {
             const pe_param *param = query->values.value[i].param;
@@ -302,19 +292,17 @@ pe_status pe_query_fail_unknown(pe_query *query, bool in_body, const char *where
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                        "unknown parameter %.64s, did you mean %s?", name, meant);
     }
-    const char *sibling = NULL; /* of the same encoding, which has it */
-    for (size_t r = 0; pe_registry[r] != NULL && sibling == NULL; r++)
-        if (strcmp(pe_registry[r]->encoding, resource->encoding) == 0 &&
-            pe_params_find(pe_registry[r]->param_sets, name) != NULL)
-            sibling = pe_registry[r]->path;
     const char *advice = strncmp(name, "amp;", 4) == 0 ? "& is written &amp; in HTML alone"
                                                        : pe_suggestion_advice(name);
     if (advice != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where, "unknown parameter %.64s; %s", name,
                        advice);
-    if (sibling != NULL)
-        return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
-                       "unknown parameter %.64s; %s has it, not %s", name, sibling, resource->path);
+    for (size_t r = 0; pe_registry[r] != NULL; r++) /* a sibling may have it */
+        if (strcmp(pe_registry[r]->encoding, resource->encoding) == 0 &&
+            pe_params_find(pe_registry[r]->param_sets, name) != NULL)
+            return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
+                           "unknown parameter %.64s; %s has it, not %s", name, pe_registry[r]->path,
+                           resource->path);
     return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                    "unknown parameter %.64s; GET /v1 lists those of %s", name, resource->path);
 }

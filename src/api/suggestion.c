@@ -49,6 +49,18 @@ static const struct {
 /* More than there are. */
 #define SYNONYMS_MAX 512
 
+/* The other value, and whether there are more; NULL: it is none of two. */
+static const char *opposite_of(const char *as, bool *several)
+{
+    for (size_t o = 0; o < PE_LEN(opposites); o++)
+        for (size_t side = 0; side < 2; side++)
+            if (strcmp(opposites[o].sides[side], as) == 0) {
+                *several = opposites[o].several;
+                return opposites[o].sides[1 - side];
+            }
+    return NULL;
+}
+
 static const char *plain(const char *name)
 {
     return name + (name[0] == '?');
@@ -76,12 +88,10 @@ static const char *synonym_of(const char *name, bool denied, const char *const *
     for (size_t s = 0; s < PE_LEN(synonyms); s++) {
         if (!is_one_of(name, synonyms[s].names) || !pe_nearest_is_name(synonyms[s].meant, names, n))
             continue;
+        bool several;
         const char *as = synonyms[s].as != NULL ? synonyms[s].as : synonyms[s].meant;
-        for (size_t o = 0; denied && o < PE_LEN(opposites); o++)
-            for (size_t side = 0; side < 2; side++)
-                if (strcmp(opposites[o].sides[side], as) == 0)
-                    return opposites[o].sides[1 - side];
-        return as;
+        const char *other = denied ? opposite_of(as, &several) : NULL;
+        return other != NULL ? other : as;
     }
     return NULL;
 }
@@ -137,11 +147,9 @@ static const char *switched(const char *as, pe_slice text)
 {
     const bool yes = pe_slice_is(text, "true") || pe_slice_is(text, "1");
     const bool no = pe_slice_is(text, "false") || pe_slice_is(text, "0");
-    for (size_t o = 0; (yes || no) && o < PE_LEN(opposites); o++)
-        for (size_t side = 0; side < 2; side++)
-            if (strcmp(opposites[o].sides[side], as) == 0)
-                return yes ? as : opposites[o].several ? NULL : opposites[o].sides[1 - side];
-    return NULL;
+    bool several;
+    const char *other = yes || no ? opposite_of(as, &several) : NULL;
+    return other == NULL ? NULL : yes ? as : several ? NULL : other;
 }
 
 /* What a row makes of a value, with the name that it gets: "" for the value as it is, "positions=0:N",

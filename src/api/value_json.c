@@ -55,37 +55,33 @@ static pe_status read_names(const pe_value_reading *to, pe_slice json, pe_proble
 /* Values of the wrong type are told from broken JSON up to this size. */
 #define CHECKED_MAX 65536
 
-static const char *const wanted[] = {
-    [PE_KIND_INT] = "an integer",
-    [PE_KIND_REAL] = "a number",
-    [PE_KIND_BOOL] = "true or false",
-    [PE_KIND_CHOICE] = "a string",
-    [PE_KIND_REAL_LIST] = "an array of numbers",
-    [PE_KIND_POSITIONS] = "an array of numbers, a string as in a query, or a number",
-    [PE_KIND_TEXT] = "a string",
-    [PE_KIND_TENSOR] = "an array of numbers",
-    [PE_KIND_TOKEN_RUNS] = "an array of kinds and lengths, or a string as in a query",
-    [PE_KIND_CHOICES] = "an array of strings, or a string as in a query",
-    [PE_KIND_NAME] = "a string",
+/* What values of a kind may begin as. */
+enum { STRING = 1, NUMBER = 2, TRUTH = 4, NUMBERS = 8, NAMES = 16 };
+static const struct {
+    const char *wanted;
+    unsigned takes;
+} kinds[] = {
+    [PE_KIND_INT] = {"an integer", NUMBER},
+    [PE_KIND_REAL] = {"a number", NUMBER},
+    [PE_KIND_BOOL] = {"true or false", TRUTH},
+    [PE_KIND_CHOICE] = {"a string", STRING},
+    [PE_KIND_REAL_LIST] = {"an array of numbers", STRING | NUMBERS},
+    [PE_KIND_POSITIONS] = {"an array of numbers, a string as in a query, or a number",
+                           STRING | NUMBERS},
+    [PE_KIND_TEXT] = {"a string", STRING},
+    [PE_KIND_TENSOR] = {"an array of numbers", NUMBERS},
+    [PE_KIND_TOKEN_RUNS] = {"an array of kinds and lengths, or a string as in a query",
+                            STRING | NAMES},
+    [PE_KIND_CHOICES] = {"an array of strings, or a string as in a query", STRING | NAMES},
+    [PE_KIND_NAME] = {"a string", STRING},
 };
 
 static const char *type_of(pe_slice json)
 {
-    switch (json.text[0]) {
-    case '"':
-        return "a string";
-    case '[':
-        return "an array";
-    case '{':
-        return "an object";
-    case 't':
-    case 'f':
-        return "a boolean";
-    case 'n':
-        return "null";
-    default:
-        return "a number";
-    }
+    static const char begins[] = "\"[{tfn";
+    static const char *const types[] = {"a string",  "an array", "an object", "a boolean",
+                                        "a boolean", "null",     "a number"};
+    return types[strcspn(begins, (const char[]){json.text[0], '\0'})];
 }
 
 static pe_status take_array(const pe_value_reading *to, pe_array *array, pe_problem *why)
@@ -147,35 +143,28 @@ static pe_status read_array(const pe_value_reading *to, pe_slice json, pe_proble
     return status;
 }
 
-/* By the kinds of values that may begin so. */
 static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     const pe_param *param = to->param;
-    const unsigned kind = 1U << param->kind;
-    const unsigned numbers = 1U << PE_KIND_INT | 1U << PE_KIND_REAL;
-    const unsigned arrays =
-        1U << PE_KIND_REAL_LIST | 1U << PE_KIND_POSITIONS | 1U << PE_KIND_TENSOR;
-    const unsigned names = 1U << PE_KIND_TOKEN_RUNS | 1U << PE_KIND_CHOICES;
-    const unsigned strings = names | 1U << PE_KIND_CHOICE | 1U << PE_KIND_REAL_LIST |
-                             1U << PE_KIND_POSITIONS | 1U << PE_KIND_TEXT | 1U << PE_KIND_NAME;
+    const unsigned takes = kinds[param->kind].takes;
     const char first = json.text[0];
     const bool number = first == '-' || (first >= '0' && first <= '9');
     const bool may_be_lone =
         param->kind == PE_KIND_POSITIONS || (param->kind == PE_KIND_TENSOR && param->min_dims == 0);
-    if (first == '"' && (kind & strings) != 0) {
+    if (first == '"' && (takes & STRING) != 0) {
         char *text = NULL;
         PE_TRY(pe_json_string_decode(json, to->place, &text, why));
         pe_status status = pe_value_text_parse(to, pe_slice_of(text), why);
         free(text);
         return status;
     }
-    if (first == '[' && (kind & names) != 0)
+    if (first == '[' && (takes & NAMES) != 0)
         return read_names(to, json, why);
-    if (number && (kind & numbers) != 0)
+    if (number && (takes & NUMBER) != 0)
         return pe_value_text_number(to, json, why);
-    if ((first == '[' && (kind & arrays) != 0) || (number && may_be_lone))
+    if ((first == '[' && (takes & NUMBERS) != 0) || (number && may_be_lone))
         return read_array(to, json, why);
-    if (param->kind == PE_KIND_BOOL && (pe_slice_is(json, "true") || pe_slice_is(json, "false"))) {
+    if ((takes & TRUTH) != 0 && (pe_slice_is(json, "true") || pe_slice_is(json, "false"))) {
         to->value->truth = first == 't';
         return PE_OK;
     }
@@ -186,8 +175,8 @@ static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_proble
             pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &value, why));
         json_decref(value);
     }
-    return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be %s, got %s%s", to->param->name,
-                   wanted[to->param->kind], type_of(json),
+    return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be %s, got %s%s", param->name,
+                   kinds[param->kind].wanted, type_of(json),
                    first == 'n'   ? "; leave it out for its default"
                    : first == '"' ? "; write it without quotes"
                                   : "");

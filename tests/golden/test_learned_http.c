@@ -14,6 +14,7 @@
 
 #include "support/folder.h"
 #include "support/golden.h"
+#include "support/nest.h"
 #include "support/problem.h"
 #include "support/slow.h"
 
@@ -36,14 +37,6 @@ static void put_table(const json_t *golden, const char *file)
     folder_put_npy(&folder, file, PE_FLOAT32, golden_dimension(golden, "inputs", "table", 0),
                    golden_dimension(golden, "inputs", "table", 1), data);
     free(data);
-}
-
-/* [[...],...] of an array with two axes. */
-static void add_matrix(pe_buffer *out, const double *data, size_t rows, size_t width)
-{
-    for (size_t e = 0; e < rows * width; e++)
-        pe_buffer_format(out, "%s%.17g", e == 0 ? "[[" : e % width == 0 ? "],[" : ",", data[e]);
-    pe_buffer_str(out, "]]");
 }
 
 /* ---- rows and ids ---- */
@@ -180,7 +173,7 @@ static void check_resize(const resize *r, const char *name, const double *table)
         check_patches(r, table, got, golden_dtypes[t], target);
         pe_buffer body = {0};
         pe_buffer_str(&body, "{\"table\":");
-        add_matrix(&body, table, r->extra + r->from[0] * r->from[1], r->width);
+        nest(table, (const size_t[]){r->extra + r->from[0] * r->from[1], r->width}, 2, &body);
         pe_buffer_format(
             &body,
             ",\"source_grid\":[%zu,%zu],\"target_grid\":[%zu,%zu],\"extra_tokens\":%zu,"

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "support/nest.h"
 #include "support/problem.h"
 
 enum { HEADS = 2, QUERIES = 3, KEYS = 5, CHANNELS = 4, VALUES = 2, BUCKETS = 32 };
@@ -149,21 +150,13 @@ static void attend(const struct scheme *scheme, size_t head, double p[QUERIES][K
 
 /* ---- the request ---- */
 
-static void put_rows(pe_buffer *out, const double *rows, size_t n, size_t width)
-{
-    pe_buffer_str(out, "[");
-    for (size_t e = 0; e < n * width; e++)
-        pe_buffer_format(out, "%s%s%.17g%s", e % width == 0 ? e == 0 ? "" : "," : ",",
-                         e % width == 0 ? "[" : "", rows[e], e % width + 1 == width ? "]" : "");
-    pe_buffer_str(out, "]");
-}
-
 static void put_heads(pe_buffer *out, const char *name, size_t offset, size_t n, size_t width)
 {
     pe_buffer_format(out, ",\"%s\":[", name);
     for (size_t h = 0; h < HEADS; h++) {
         pe_buffer_str(out, h == 0 ? "" : ",");
-        put_rows(out, (const double *)(const void *)((const char *)&given[h] + offset), n, width);
+        nest((const double *)(const void *)((const char *)&given[h] + offset),
+             (const size_t[]){n, width}, 2, out);
     }
     pe_buffer_str(out, "]");
 }
@@ -177,7 +170,7 @@ static json_t *ask(const struct scheme *scheme)
     put_heads(&body, "v", offsetof(heads, v), KEYS, VALUES);
     if (scheme->bias == t5) {
         pe_buffer_str(&body, ",\"weights\":");
-        put_rows(&body, &weights[0][0], BUCKETS, HEADS);
+        nest(&weights[0][0], (const size_t[]){BUCKETS, HEADS}, 2, &body);
     }
     pe_buffer_str(&body, "}");
     reply answer = post_json(&server, "/v1/attention", pe_buffer_text(&body));

@@ -46,8 +46,7 @@ static void wait_for_dropped(long n)
 
 static void ask(test_wire *wire)
 {
-    wire_send_text(wire, "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n");
-    reply answer = wire_answer(wire, false);
+    reply answer = wire_request(wire, "GET", "/livez", NULL, NULL, 0);
     assert_status("/livez", &answer, 200);
     reply_free(&answer);
 }

@@ -21,13 +21,9 @@ static reply metrics_on(test_wire *wire)
     return answer;
 }
 
-/* In one piece, or the answer would wait for what the client's system acknowledges late. */
 static void ask(test_wire *wire, const char *method, const char *target, long status)
 {
-    char request[256];
-    snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: a\r\n\r\n", method, target);
-    wire_send_text(wire, request);
-    reply answer = wire_answer(wire, false);
+    reply answer = wire_request(wire, method, target, NULL, NULL, 0);
     assert_status(target, &answer, status);
     reply_free(&answer);
 }

@@ -235,7 +235,8 @@ static void *visit(void *context)
 
 static void whoever_has_connected_is_answered(void **state)
 {
-    static const char *const flags[] = {"--drain-grace-ms", "50", NULL};
+    static const char *const flags[] = {"--drain-grace-ms", "50", "--drain-timeout-ms", "3600000",
+                                        NULL};
     visitor visitors[CLIENTS] = {0};
     test_server server;
     server_start(&server, flags);

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "support/wire.h"
 
 /* Segments and buffers of this many bytes (0: as usual). */
@@ -260,22 +261,21 @@ reply wire_answer(test_wire *wire, bool to_head)
     return answer;
 }
 
+/* In one piece: what comes later may come too late, or wait for an acknowledgement. */
 reply wire_request(test_wire *wire, const char *method, const char *target,
                    const char *const *headers, const void *body, size_t bytes)
 {
-    char line[128];
-    wire_send_text(wire, method);
-    wire_send_text(wire, " ");
-    wire_send_text(wire, target);
-    wire_send_text(wire, " HTTP/1.1\r\nHost: test\r\n");
-    for (; headers != NULL && *headers != NULL; headers++) {
-        wire_send_text(wire, *headers);
-        wire_send_text(wire, "\r\n");
-    }
-    snprintf(line, sizeof line, body != NULL ? "Content-Length: %zu\r\n\r\n" : "\r\n", bytes);
-    wire_send_text(wire, line);
+    pe_buffer request = {0};
+    pe_buffer_format(&request, "%s %s HTTP/1.1\r\nHost: test\r\n", method, target);
+    for (; headers != NULL && *headers != NULL; headers++)
+        pe_buffer_format(&request, "%s\r\n", *headers);
     if (body != NULL)
-        wire_send(wire, body, bytes);
+        pe_buffer_format(&request, "Content-Length: %zu\r\n", bytes);
+    pe_buffer_str(&request, "\r\n");
+    pe_buffer_add(&request, body, body != NULL ? bytes : 0);
+    assert_false(request.failed);
+    wire_send(wire, request.data, request.bytes);
+    pe_buffer_free(&request);
     return wire_answer(wire, strcmp(method, "HEAD") == 0);
 }
 

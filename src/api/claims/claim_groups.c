@@ -37,37 +37,23 @@ void pe_claim_report(pe_buffer *reported, const char *format, ...)
  * rotary_cos_sin                              NVIDIA/TensorRT-LLM attention plugin
  */
 static const struct {
-    const char *name;
     pe_claim_family family;
     const char *plan; /* the name that plans have */
+    const char *names[4];
 } kinds[] = {
-    {"cos", PE_FAMILY_TABLE, "cos"},
-    {"sin", PE_FAMILY_TABLE, "sin"},
-    {"cos_cached", PE_FAMILY_TABLE, "cos"},
-    {"sin_cached", PE_FAMILY_TABLE, "sin"},
-    {"cos_cache", PE_FAMILY_TABLE, "cos"},
-    {"sin_cache", PE_FAMILY_TABLE, "sin"},
-    {"freqs_cos", PE_FAMILY_TABLE, "cos"},
-    {"freqs_sin", PE_FAMILY_TABLE, "sin"},
-    {"cos_sin", PE_FAMILY_FUSED, "cos_sin"},
-    {"cos_sin_cache", PE_FAMILY_FUSED, "cos_sin"},
-    {"freqs_cis", PE_FAMILY_COMPLEX, "freqs_cis"},
-    {"rotary_cos_sin", PE_FAMILY_FLAT, "rotary_cos_sin"},
-    {"inv_freq", PE_FAMILY_INV_FREQ, "inv_freq"},
-    {"freqs", PE_FAMILY_ANGLES, "angles"},
-    {"angles", PE_FAMILY_ANGLES, "angles"},
-    {"inputs", PE_FAMILY_VECTORS, "inputs"},
-    {"rotated", PE_FAMILY_VECTORS, "rotated"},
-    {"q", PE_FAMILY_QUERY, "inputs"},
-    {"q_rotated", PE_FAMILY_QUERY, "rotated"},
-    {"q_embed", PE_FAMILY_QUERY, "rotated"},
-    {"k", PE_FAMILY_KEY, "inputs"},
-    {"k_rotated", PE_FAMILY_KEY, "rotated"},
-    {"k_embed", PE_FAMILY_KEY, "rotated"},
-    {"q_rot", PE_FAMILY_QUERY, "rotated"},
-    {"k_rot", PE_FAMILY_KEY, "rotated"},
-    {"q_out", PE_FAMILY_QUERY, "rotated"},
-    {"k_out", PE_FAMILY_KEY, "rotated"},
+    {PE_FAMILY_TABLE, "cos", {"cos", "cos_cached", "cos_cache", "freqs_cos"}},
+    {PE_FAMILY_TABLE, "sin", {"sin", "sin_cached", "sin_cache", "freqs_sin"}},
+    {PE_FAMILY_FUSED, "cos_sin", {"cos_sin", "cos_sin_cache"}},
+    {PE_FAMILY_COMPLEX, "freqs_cis", {"freqs_cis"}},
+    {PE_FAMILY_FLAT, "rotary_cos_sin", {"rotary_cos_sin"}},
+    {PE_FAMILY_INV_FREQ, "inv_freq", {"inv_freq"}},
+    {PE_FAMILY_ANGLES, "angles", {"freqs", "angles"}},
+    {PE_FAMILY_VECTORS, "inputs", {"inputs"}},
+    {PE_FAMILY_VECTORS, "rotated", {"rotated"}},
+    {PE_FAMILY_QUERY, "inputs", {"q"}},
+    {PE_FAMILY_QUERY, "rotated", {"q_rotated", "q_embed", "q_rot", "q_out"}},
+    {PE_FAMILY_KEY, "inputs", {"k"}},
+    {PE_FAMILY_KEY, "rotated", {"k_rotated", "k_embed", "k_rot", "k_out"}},
 };
 
 /* Modules put theirs before a name: "model.rotary_emb.inv_freq", "_cos_cached". */
@@ -80,10 +66,12 @@ static const char *last_part(const char *name)
 
 static size_t kind_of(const pe_stored *tensor)
 {
-    size_t k = 0;
-    while (k < PE_LEN(kinds) && strcmp(kinds[k].name, last_part(tensor->name)) != 0)
-        k++;
-    return tensor->dtype == PE_DTYPES ? PE_LEN(kinds) : k;
+    const char *name = last_part(tensor->name);
+    for (size_t k = 0; k < PE_LEN(kinds) && tensor->dtype != PE_DTYPES; k++)
+        for (size_t i = 0; i < PE_LEN(kinds[k].names) && kinds[k].names[i] != NULL; i++)
+            if (strcmp(kinds[k].names[i], name) == 0)
+                return k;
+    return PE_LEN(kinds);
 }
 
 pe_claim_family pe_claim_family_of(const pe_stored *tensor)
@@ -94,10 +82,9 @@ pe_claim_family pe_claim_family_of(const pe_stored *tensor)
 
 bool pe_claim_are_cosines_and_sines(const pe_stored_list *list)
 {
-    const size_t a = list->n == 2 ? kind_of(&list->tensor[0]) : PE_LEN(kinds);
-    const size_t b = a < PE_LEN(kinds) ? kind_of(&list->tensor[1]) : PE_LEN(kinds);
-    return b < PE_LEN(kinds) && kinds[a].family == PE_FAMILY_TABLE &&
-           kinds[b].family == PE_FAMILY_TABLE && strcmp(kinds[a].plan, kinds[b].plan) != 0;
+    return list->n == 2 && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_TABLE &&
+           pe_claim_family_of(&list->tensor[1]) == PE_FAMILY_TABLE &&
+           kind_of(&list->tensor[0]) != kind_of(&list->tensor[1]);
 }
 
 /* ---- groups ---- */

@@ -388,12 +388,12 @@ static void write_items(const char *name, const pe_buffer *items, pe_buffer *out
     pe_buffer_str(out, "]");
 }
 
-void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_report_beside *beside,
-                    pe_buffer *out)
+void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_claim *sent,
+                    const pe_buffer *parts, const pe_buffer *readings, pe_buffer *out)
 {
     const pe_errors *errors = &report->distances.errors;
     pe_buffer warnings = {0};
-    pe_report_warnings(report, beside->doubts, &warnings);
+    pe_report_warnings(report, &sent->doubts, &warnings);
     pe_buffer_str(out, "{");
     pe_json_write_truth(out, "matches", report->matches);
     pe_json_write_text(out, "conclusion", pe_report_conclusion(report));
@@ -415,9 +415,9 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_rep
     pe_json_write_text(out, "encoding", claim->resource->encoding);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, report->parameters);
-    write_lines("inferred", beside->reported, out);
-    write_items("parts", beside->parts, out);
-    write_items("readings", beside->readings, out);
+    write_lines("inferred", &sent->reported, out);
+    write_items("parts", parts, out);
+    write_items("readings", readings, out);
     pe_json_write_text(out, "dtype", pe_dtype_name(claim->uploads[0].array.dtype));
     if (claim->tolerance >= 0)
         pe_json_write_number(out, "tolerance", claim->tolerance);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unclaimed.c - an upload of which nobody says what it is, held against usual tables. */
-#include "api/claims/unclaimed.h"
+#include "api/claims/claim.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -27,20 +27,15 @@ void pe_report_measured(const pe_report *report, pe_buffer *text, pe_buffer *jso
 /** Has a token several rows, the vectors of its heads and batch items? */
 bool pe_report_has_heads(const pe_report *report);
 
-/** What a report is told beside: lines of what was read off tensors, items of pe_report_part. */
-typedef struct pe_report_beside {
-    const pe_buffer *reported, *doubts, *parts;
-    const pe_buffer *readings; /* items of an upload that nobody claims, or empty */
-} pe_report_beside;
-
 /** One of several claims of a body, as an item of an array: the tensors and the verdict. */
 void pe_report_part(const pe_claim *claim, const pe_report *report, pe_buffer *out);
 
-void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_report_beside *beside,
-                    pe_buffer *out);
+/** sent: the claim that has what was read off all tensors. parts: items of pe_report_part; readings:
+ * items of an upload that nobody claims, or empty. */
+void pe_report_json(const pe_claim *claim, const pe_report *report, const pe_claim *sent,
+                    const pe_buffer *parts, const pe_buffer *readings, pe_buffer *out);
 
-/** Verdict, causes with their remedies, the first wrong element and a map of the wrong ones. sent:
- * the claim that has what was read off all tensors. */
+/** Verdict, causes with their remedies, the first wrong element and a map of the wrong ones. */
 void pe_report_text(const pe_claim *claim, const pe_report *report, const pe_claim *sent,
                     bool markdown, pe_buffer *out);
 

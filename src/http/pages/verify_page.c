@@ -6,7 +6,6 @@
 #include "api/binary_body.h"
 #include "api/claims/claim.h"
 #include "api/claims/claim_groups.h"
-#include "api/claims/unclaimed.h"
 #include "api/claims/verify_report.h"
 #include "base/budget.h"
 #include "files/gguf_file.h"
@@ -353,9 +352,7 @@ static pe_status write_report(const pe_claim *claim, const answer *of, const cha
         pe_report_text(of->claim, report, claim, markdown, out);
     } else {
         *type = "application/json";
-        pe_report_json(
-            of->claim, report,
-            &(pe_report_beside){&claim->reported, &claim->doubts, &of->parts, &of->readings}, out);
+        pe_report_json(of->claim, report, claim, &of->parts, &of->readings, out);
     }
     return PE_OK;
 }
