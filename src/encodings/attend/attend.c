@@ -45,26 +45,23 @@ static void scores(const void *of, size_t row, double *scratch PE_UNUSED, pe_pai
     }
 }
 
-/* What a row of the output is made with. */
-typedef struct scratch {
-    pe_pair *score, *probability; /* [keys] */
-    pe_fixed128 *weight;          /* [keys] */
-    pe_pair *sum;                 /* [channels] */
-} scratch;
-
-static void put_row(const pe_attend *s, size_t row, pe_dtype dtype, const scratch *with,
+/* A row of the output. Behind the weights [keys] there is room for pairs: scores and probabilities
+ * [keys], and sums [channels]. */
+static void put_row(const pe_attend *s, size_t row, pe_dtype dtype, pe_fixed128 *weight,
                     unsigned char *out)
 {
     const size_t channels = s->v.shape.dim[s->v.shape.ndim - 1], bytes = pe_dtype_bytes(dtype);
     const double *v = (const double *)s->v.data + row / s->queries * s->keys * channels;
-    scores(s, row, NULL, with->score);
-    pe_softmax_pairs(with->score, s->keys, with->weight, with->probability);
-    memset(with->sum, 0, channels * sizeof *with->sum);
+    pe_pair *score = (pe_pair *)(weight + s->keys), *probability = score + s->keys;
+    pe_pair *sums = probability + s->keys;
+    scores(s, row, NULL, score);
+    pe_softmax_pairs(score, s->keys, weight, probability);
+    memset(sums, 0, channels * sizeof *sums);
     for (size_t j = 0; j < s->keys; j++, v += channels)
-        if (with->probability[j].hi != 0)
-            pe_pair_accumulate(with->probability[j], v, channels, with->sum);
+        if (probability[j].hi != 0)
+            pe_pair_accumulate(probability[j], v, channels, sums);
     for (size_t c = 0; c < channels; c++) {
-        const pe_pair sum = pe_pair_sum(with->sum[c].hi, with->sum[c].lo);
+        const pe_pair sum = pe_pair_sum(sums[c].hi, sums[c].lo);
         const double value = dtype == PE_FLOAT64 ? sum.hi : pe_pair_to_odd(sum);
         pe_dtype_store(dtype, value + 0.0, out + c * bytes);
     }
@@ -77,20 +74,15 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
         return pe_attention_fill(plan, region, out, why);
     const size_t channels = region->columns;
     const pe_dtype dtype = plan->tensors[OUTPUT].dtype;
-    scratch with = {.score = malloc(s->keys * sizeof *with.score),
-                    .probability = malloc(s->keys * sizeof *with.probability),
-                    .weight = malloc(s->keys * sizeof *with.weight),
-                    .sum = malloc(channels * sizeof *with.sum)};
-    const bool held =
-        with.score != NULL && with.probability != NULL && with.weight != NULL && with.sum != NULL;
-    for (size_t u = 0; held && u < region->units; u++)
-        put_row(s, region->first + u, dtype, &with,
+    pe_fixed128 *weight =
+        malloc(s->keys * sizeof *weight + (2 * s->keys + channels) * sizeof(pe_pair));
+    if (weight == NULL)
+        return pe_fail_memory(why);
+    for (size_t u = 0; u < region->units; u++)
+        put_row(s, region->first + u, dtype, weight,
                 (unsigned char *)out + u * channels * pe_dtype_bytes(dtype));
-    free(with.score);
-    free(with.probability);
-    free(with.weight);
-    free(with.sum);
-    return held ? PE_OK : pe_fail_memory(why);
+    free(weight);
+    return PE_OK;
 }
 
 /* ---- shapes ---- */

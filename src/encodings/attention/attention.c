@@ -55,20 +55,17 @@ pe_status pe_attention_fill(const pe_plan *plan, const pe_region *region, void *
     const pe_attention *attention = plan->state;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     const size_t keys = attention->keys, bytes = keys * pe_dtype_bytes(dtype);
-    double *scratch = malloc(attention->scratch * sizeof *scratch);
-    pe_pair *score = malloc(keys * sizeof *score);
-    pe_fixed128 *weight = malloc(keys * sizeof *weight);
-    pe_status status = PE_OK;
-    if (scratch == NULL || score == NULL || weight == NULL)
-        status = pe_fail_memory(why);
-    for (size_t u = 0; status == PE_OK && u < region->units; u++) {
-        attention->scores(plan->state, region->first + u, scratch, score);
+    pe_fixed128 *weight = malloc(keys * sizeof *weight + keys * sizeof(pe_pair) +
+                                 attention->scratch * sizeof(double));
+    if (weight == NULL)
+        return pe_fail_memory(why);
+    pe_pair *score = (pe_pair *)(weight + keys);
+    for (size_t u = 0; u < region->units; u++) {
+        attention->scores(plan->state, region->first + u, (double *)(score + keys), score);
         pe_softmax(score, keys, dtype, weight, (unsigned char *)out + u * bytes);
     }
-    free(scratch);
-    free(score);
     free(weight);
-    return status;
+    return PE_OK;
 }
 
 /* ---- dot products, and whether they fit ---- */

@@ -31,13 +31,8 @@ static float scale32(const void *formula, size_t i PE_UNUSED, float inv)
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
-    const double low = formula->key[PE_ROPE_LOW_FREQ_FACTOR];
-    const double high = formula->key[PE_ROPE_HIGH_FREQ_FACTOR];
-    if (high >= low)
-        return PE_OK;
-    return pe_values_invalid(values, "high_freq_factor", why,
-                             "high_freq_factor must be at least low_freq_factor, %.17g, got %.17g",
-                             low, high);
+    return pe_rope_keys_check(values, formula, PE_ROPE_HIGH_FREQ_FACTOR, PE_ROPE_LOW_FREQ_FACTOR,
+                              why);
 }
 
 /* Wavelengths between which frequencies are blended. */

@@ -10,11 +10,7 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
-    if (formula->key[PE_ROPE_BETA_FAST] >= formula->key[PE_ROPE_BETA_SLOW])
-        return PE_OK;
-    return pe_values_invalid(values, "beta_fast", why,
-                             "beta_fast must be at least beta_slow, %.17g, got %.17g",
-                             formula->key[PE_ROPE_BETA_SLOW], formula->key[PE_ROPE_BETA_FAST]);
+    return pe_rope_keys_check(values, formula, PE_ROPE_BETA_FAST, PE_ROPE_BETA_SLOW, why);
 }
 
 /**

@@ -23,6 +23,17 @@ const char *pe_rope_key_name(pe_rope_key key)
     return key_names[key];
 }
 
+pe_status pe_rope_keys_check(const pe_values *values, const pe_rope_formula *formula,
+                             pe_rope_key greater, pe_rope_key lesser, pe_problem *why)
+{
+    const char *name = pe_rope_key_name(greater);
+    return formula->key[greater] >= formula->key[lesser]
+               ? PE_OK
+               : pe_values_invalid(values, name, why, "%s must be at least %s, %.17g, got %.17g",
+                                   name, pe_rope_key_name(lesser), formula->key[lesser],
+                                   formula->key[greater]);
+}
+
 pe_rope_key pe_rope_key_find(const char *name)
 {
     pe_rope_key key = 0;

@@ -104,6 +104,11 @@ PE_ROPE_TYPE_MAP(PE_ROPE_TYPE_EXTERN)
 extern const pe_rope_type *const pe_rope_types[]; /* NULL-terminated */
 extern const char *const pe_rope_type_names[];    /* the same order: choices of rope_type */
 
+/** One key must not be less than another.   Errors  INVALID_PARAMETER. */
+pe_status pe_rope_keys_check(const pe_values *values, const pe_rope_formula *formula,
+                             pe_rope_key greater, pe_rope_key lesser,
+                             pe_problem *why) PE_MUST_CHECK;
+
 /**
  * theta_i ((1 - s) / factor + s), s = clamp((turns - low) / (high - low), 0, 1), which is a step
  * for low = high: then no number of turns is either, since pi divides them.

@@ -128,11 +128,8 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
     const pe_rope_pair_ramp ramp = ramp_of(formula);
     PE_TRY(pe_rope_pair_ramp_check(values, formula, why));
     /* swapped by a client they are a mistake; verify asks what that mistake gives */
-    if (formula->key[PE_ROPE_BETA_FAST] < formula->key[PE_ROPE_BETA_SLOW] &&
-        (pe_values_given(values, "beta_fast") || pe_values_given(values, "beta_slow")))
-        return pe_values_invalid(values, "beta_fast", why,
-                                 "beta_fast must be at least beta_slow, %.17g, got %.17g",
-                                 formula->key[PE_ROPE_BETA_SLOW], formula->key[PE_ROPE_BETA_FAST]);
+    if (pe_values_given(values, "beta_fast") || pe_values_given(values, "beta_slow"))
+        PE_TRY(pe_rope_keys_check(values, formula, PE_ROPE_BETA_FAST, PE_ROPE_BETA_SLOW, why));
     if (pe_rope_has(formula, PE_ROPE_ATTENTION_FACTOR) && pe_rope_has(formula, PE_ROPE_ATTN_FACTOR))
         return pe_values_invalid(
             values, "attn_factor", why,
