@@ -4,16 +4,6 @@
 
 #include "verify/mistakes/sequence.h"
 
-/* A product that goes on from pair to pair, rounded each time to the type that is row `value` of the narrow types. */
-static double op_of_running_product(const pe_sequence *s, size_t i)
-{
-    double w = 1;
-    for (size_t k = 0; k < i; k++)
-        w = pe_narrow_type_round(&pe_narrow_types[(size_t)s->by->fault.value],
-                                 w * s->plain[1] / s->plain[0]);
-    return w * pe_sequence_part(s, i);
-}
-
 /* ---- the rows ---- */
 
 /* The length from which on the base of dynamic scaling grows; 0: it is another one. */
@@ -32,10 +22,7 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
 #define LAST     "most(" RESTS " ? i : -1)"
 #define SLOW_END "(x[" LAST " + 1]*span <= 0.1 && span > 0)"
 
-#define ROTARY_IN_EXPONENT "the exponents of the frequencies were 2i/rotary_dim, not 2i/head_dim"
-#define ORDER              "keep the order of the pairs: pair i has the exponent 2i/d"
-#define FACTORS_OF         "the factors of the pairs are shifted by one: pair i has that of pair "
-#define ON_LADDER          .op = "a^(-i/n)"
+#define ON_LADDER .op = "a^(-i/n)"
 /* From pair a on, that which scaling leaves least of others. */
 #define EDGE(NAME, FROM, WHERE)                                                                    \
     PE_ROW(NAME, .op = "plain*(i < a ? 1 : 1/b)", .a = "first(" FROM ")", .b = "1/least",          \
@@ -57,9 +44,9 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
            .a = FROM, .b = __VA_ARGS__)
 #define RAMP_OF(NAME, PAIRS, BASE)                                                                 \
     RAMP(NAME, LOW(PAIRS, "beta_fast", BASE), HIGH(PAIRS, "beta_slow", BASE, "2*" PAIRS " - 1"))
-#define ROUNDED_RAMP(LOW, HIGH, HOW)                                                               \
-    RAMP(ramp_rounded, "max(" LOW AT("n", "beta_fast", "theta") ", 0)",                            \
-         "min(" HIGH AT("n", "beta_slow", "theta") ", 2*n - 1)", .fault.rule = HOW)
+#define ROUNDED_RAMP(NAME, LOW, HIGH)                                                              \
+    RAMP(NAME, "max(" LOW AT("n", "beta_fast", "theta") ", 0)",                                    \
+         "min(" HIGH AT("n", "beta_slow", "theta") ", 2*n - 1)")
 
 #define ALONG "min(max((i - a)/(b != a ? b - a : 1e-3), 0), 1)"
 /* s of the claimed base theta s^(d/(d - 2)); where it is no such base: the factor. It was raised to another
@@ -71,15 +58,14 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
     PE_ROW(NAME, ON_LADDER, .a = "theta*(" GROWN " + " MORE ")^(" POWER ")", .b = GROWN,           \
            .where = "theta > 0 && b > 1 && (" POWER " == 1 || " IS_GROWN ")")
 /* What the measured base makes of theta; and the base that turns tell. */
-#define BY_BASE      "((base/theta)^((n - 1)/n))"
-#define LENGTH       "(" DYNAMIC "*(" BY_BASE " + factor - 1)/factor)"
-#define TURNED       "(theta*(y[slow]/x[slow])^(-n/slow))"
-#define ENDS_OF_RAMP "; the ramp goes from pair {a} to {b}"
-#define MOST_HEADS   "1024"
-#define POWER        "(ln(y[slow]/x)/ln(x[slow]/x))" /* which pair tells best */
-#define TIMES        "(y[n - 1]/x[n - 1])"           /* others turn too far from row to row */
-#define DIGIT        "10^floor(log10" TIMES ")"
-#define OF_SCALED    .where = SCALED, .faint = true
+#define BY_BASE    "((base/theta)^((n - 1)/n))"
+#define LENGTH     "(" DYNAMIC "*(" BY_BASE " + factor - 1)/factor)"
+#define TURNED     "(theta*(y[slow]/x[slow])^(-n/slow))"
+#define MOST_HEADS "1024"
+#define POWER      "(ln(y[slow]/x)/ln(x[slow]/x))" /* which pair tells best */
+#define TIMES      "(y[n - 1]/x[n - 1])"           /* others turn too far from row to row */
+#define DIGIT      "10^floor(log10" TIMES ")"
+#define OF_SCALED  .where = SCALED, .faint = true
 #define BANDED                                                                                     \
     "rope_type.llama3 && high_freq_factor > low_freq_factor && low_freq_factor > 0 && "            \
     "original_max_position_embeddings > 0 && factor > 1"
@@ -93,28 +79,13 @@ static double op_of_running_product(const pe_sequence *s, size_t i)
 #define KEPT_BY_FACTOR "((" TURNS " - low_freq_factor)/(factor - low_freq_factor))"
 #define KEPT           "((part - 1/factor)/(1 - 1/factor))"
 
-#define DECIMALS(N) PE_ROW(inv_freq_decimals, .a = N, .op = "rint(x*10^a)/10^a", .subtle = true)
-#define ROUNDED(RULE, OP)                                                                          \
-    PE_ROW(inv_freq_rounded, .fault.rule = RULE, .op = "theta > 0 ? " OP "*part : none",           \
-           .subtle = true)
-#define ROUNDED_STEPS(TYPE, NARROW)                                                                \
-    ROUNDED("the exponents 2i/d were rounded to " TYPE " before the power",                        \
-            "1/theta^" TYPE "(i/n)"),                                                              \
-        ROUNDED("the powers theta^(2i/d) were rounded to " TYPE " before 1 was divided by them",   \
-                "1/" TYPE "(theta^(i/n))"),                                                        \
-        ROUNDED("the powers theta^(2i/d) and frequencies (inv_freq) were rounded to " TYPE,        \
-                TYPE "(1/" TYPE "(theta^(i/n)))"),                                                 \
-        ROUNDED("frequencies (inv_freq) were computed in " TYPE                                    \
-                ": exponents, powers and reciprocals were rounded",                                \
-                TYPE "(1/" TYPE "(theta^" TYPE "(i/n)))"),                                         \
-        ROUNDED("frequencies (inv_freq) were computed in " TYPE                                    \
-                ": the base, exponents, powers and reciprocals were rounded",                      \
-                TYPE "(1/" TYPE "(" TYPE "(theta)^" TYPE "(i/n)))"),                               \
-        PE_ROW(inv_freq_rounded,                                                                   \
-               .fault.rule =                                                                       \
-                   "frequencies (inv_freq) are a running product that was rounded to " TYPE        \
-                   " at each step",                                                                \
-               .make = op_of_running_product, .fault.value = (NARROW), .subtle = true)
+#define DECIMALS(N)       PE_ROW(inv_freq_decimals, .a = N, .op = "rint(x*10^a)/10^a", .subtle = true)
+#define ROUNDED(NAME, OP) PE_ROW(NAME, .op = "theta > 0 ? " OP "*part : none", .subtle = true)
+#define ROUNDED_STEPS(NAME, TYPE)                                                                  \
+    ROUNDED(NAME, "1/theta^" TYPE "(i/n)"), ROUNDED(NAME, "1/" TYPE "(theta^(i/n))"),              \
+        ROUNDED(NAME, TYPE "(1/" TYPE "(theta^(i/n)))"),                                           \
+        ROUNDED(NAME, TYPE "(1/" TYPE "(theta^" TYPE "(i/n)))"),                                   \
+        ROUNDED(NAME, TYPE "(1/" TYPE "(" TYPE "(theta)^" TYPE "(i/n)))")
 
 static const pe_slip rows[] = {
     PE_ROW(reciprocal_frequencies, .op = "1/x"),
@@ -175,11 +146,9 @@ static const pe_slip rows[] = {
     PE_ROW(lerope_base, .where = "listed", .op = "plain*part^ln(2)"),
     PE_ROW(lerope_linear, .where = "listed", .op = "plain*(1 + ln(part))"),
     PE_ROW(factors_shifted, .where = "listed", .op = "plain*part[(i + 1) % n]"),
-    PE_ROW(factors_shifted, .fault.rule = FACTORS_OF "i - 1", .where = "listed",
-           .op = "plain*part[(i - 1) % n]"),
+    PE_ROW(factors_shifted_back, .where = "listed", .op = "plain*part[(i - 1) % n]"),
     PE_ROW(factors_shifted, .where = "listed", .op = "plain*part[min(i + 1, n - 1)]"),
-    PE_ROW(factors_shifted, .fault.rule = FACTORS_OF "i - 1", .where = "listed",
-           .op = "plain*part[max(i - 1, 0)]"),
+    PE_ROW(factors_shifted_back, .where = "listed", .op = "plain*part[max(i - 1, 0)]"),
     PE_ROW(ramp_inverted, OF_SCALED, .op = "plain*(1 + least - part)"),
     PE_ROW(blend_inverted, OF_SCALED,
            .op = "plain*(part < 1 - 1e-6 && part > least + 1e-6 ? 1 + least - part : part)"),
@@ -196,12 +165,9 @@ static const pe_slip rows[] = {
     RAMP_OF(ramp_of_double_dim, "((head_dim/2) != 2*n ? 2*n : none)", "theta"),
     RAMP(ramp_over_channels, LOW_CLAIMED "/2", HIGH_CLAIMED "/2"),
     RAMP(ramp_clamped, LOW_CLAIMED, HIGH("n", "beta_slow", "theta", "n - 1")),
-    ROUNDED_RAMP("ceil", "floor", NULL),
-    ROUNDED_RAMP(
-        "floor", "floor",
-        "both ends of the ramp (low, high) were rounded down: high is no ceil" ENDS_OF_RAMP),
-    ROUNDED_RAMP("round", "round",
-                 "both ends of the ramp (low, high) were rounded to nearest" ENDS_OF_RAMP),
+    ROUNDED_RAMP(ramp_rounded, "ceil", "floor"),
+    ROUNDED_RAMP(ramp_rounded_down, "floor", "floor"),
+    ROUNDED_RAMP(ramp_rounded_nearest, "round", "round"),
     PE_ROW(wavelengths_blended, .where = "factor > 1 && (rope_type.yarn || (" BANDED "))",
            .op = "plain/(" KEPT " + (1 - " KEPT ")*factor)"),
     PE_ROW(smooth_of_wavelength, .where = BANDED, .op = SMOOTH(KEPT_BY_WAVE)),
@@ -245,8 +211,8 @@ static const pe_slip rows[] = {
     PE_ROW(frequencies_scaled, .a = "y/x", .b = "1/a", .where = "span == 0 && a > 0 && finite(a)",
            .op = "x*a", .fitted = true),
     PE_ROW(base_and_scale, .a = "lead", .b = "base", .op = "a*b^(-i/n)", .fitted = true),
-    ROUNDED_STEPS("bfloat16", PE_NARROW_BFLOAT16),
-    ROUNDED_STEPS("float16", PE_NARROW_FLOAT16),
+    ROUNDED_STEPS(inv_freq_rounded, "bfloat16"),
+    ROUNDED_STEPS(inv_freq_rounded_float16, "float16"),
     DECIMALS("4"),
     DECIMALS("5"),
     DECIMALS("6"),

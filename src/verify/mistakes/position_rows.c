@@ -41,8 +41,6 @@
 
 /* ---- the rows ---- */
 
-#define ORDER_REMEDY "send rows in the order of the claimed positions"
-
 static const pe_slip rows[] = {
     {.op = "x"},
     PE_ROW(position_plus_one, .op = "x + 1"),
@@ -114,22 +112,9 @@ const pe_slips pe_mistakes_of_positions = {rows, PE_LEN(rows)};
 
 /* ---- lists ---- */
 
-const pe_slip pe_positions_other = {
-    .fault = {.name = PE_NAME(positions_other),
-              .rule = "rows are at other positions than claimed: see measured.positions",
-              .remedy = ORDER_REMEDY},
-    .fitted = true};
-
-const pe_slip pe_positions_permuted = {
-    .fault = {.name = PE_NAME(positions_permuted),
-              .rule = "rows are in another order than claimed: see measured.positions",
-              .remedy = ORDER_REMEDY}};
-
-const pe_slip pe_positions_run_on = {
-    .fault = {.name = PE_NAME(positions_run_on),
-              .rule = "positions run on as if all rows were one sequence: they do not restart with "
-                      "segments",
-              .remedy = "restart the positions of each segment (packed sequences, batches)"}};
+const pe_slip pe_positions_other = PE_ROW(positions_other, .fitted = true);
+const pe_slip pe_positions_permuted = PE_ROW(positions_permuted, .fitted = false);
+const pe_slip pe_positions_run_on = PE_ROW(positions_run_on, .fitted = false);
 
 static int compare_numbers(const void *a, const void *b)
 {

@@ -300,12 +300,8 @@ static bool set_also(pe_sequence *p)
 #define MASKED     "first(x != x)"
 
 /* Indices. */
-#define ABSOLUTE "the absolute distance was taken, its sign (direction) is lost: keys "
-#define ROUNDED  .fault.rule = "the logarithm that gives the bucket was rounded "
-#define EDGE     "buckets of one distance each end at the edge {a}, not at {b}"
-#define OFFSET   .fault.rule = "distances were shifted: an offset of {a} was added to each"
-#define SET(OF)  .solve = set_also, .also = OF
-#define BOTH     BUCKET, .where = "both"
+#define SET(OF) .solve = set_also, .also = OF
+#define BOTH    BUCKET, .where = "both"
 #define EXACT(A)                                                                                   \
     BUCKET, .a = A, .b = "exact", SET("exact = a"),                                                \
             .where = "deberta == 0 && a >= 1 && a < buckets && a < farthest"
@@ -323,8 +319,7 @@ static bool set_also(pe_sequence *p)
     NUMBER("max_distance", .a = #N, .b = "farthest", SET("farthest = a"), .where = "a > exact")
 #define CLIP(BY)                                                                                   \
     SHAW, .a = "left" BY, .b = "left", SET("left = a; right = right" BY),                          \
-          .where = "left >= 0 && right >= 0",                                                      \
-          .fault.rule = "distances were clipped at {a}, not at {b}, before what is added"
+          .where = "left >= 0 && right >= 0"
 
 /* The key before the query, and the one behind it; the farthest key at which an index changes. */
 #define BESIDE  "first(x == -1 && x[i + 2] == 1)"
@@ -343,10 +338,10 @@ static const pe_slip rows[] = {
             .op = "bias == 0 ? key - query + a : x == x ? abs(query - a - key) : none"),
     PE_SLIP(queries_shifted, BIAS, .a = "key[first(y == 0)] - query[first(y == 0)]",
             .where = "by_key == 0 && first(y == 0) < n && a != 0", .op = OF("query + a", "key")),
-    PE_SLIP(distance_shift, BIAS,
+    PE_SLIP(distance_shift_by, BIAS,
             .a = "round(y[" NEAR "]*(x[" FAR "] - x[" NEAR "])/(y[" FAR "] - y[" NEAR "]) - x[" NEAR
                  "])",
-            .where = "finite(a) && a != 0", .op = "x + a", OFFSET),
+            .where = "finite(a) && a != 0", .op = "x + a"),
     PE_SLIP(distance_shift, BIAS, .a = ZEROS " - 1", .op = "x < a ? 0 : x - a",
             .where = "by_key == 0 && a > 0 && a < " LAST " && " LAST " < keys"),
     PE_SLIP(distance_clamped, BIAS, .a = REACH, .where = "a > 1 && a < keys",
@@ -374,8 +369,8 @@ static const pe_slip rows[] = {
     PE_SLIP(distance_sign, INDEX, .op = "-x"),
     PE_SLIP(distance_absolute, INDEX, .op = "-abs(x)"),
     PE_SLIP(distance_absolute_after, INDEX, .op = "abs(x)"),
-    PE_SLIP(distance_shift, INDEX, .op = "x + a", OFFSET, .fault.value = 1),
-    PE_SLIP(distance_shift, INDEX, .op = "x + a", OFFSET, .fault.value = -1),
+    PE_SLIP(distance_shift_by, INDEX, .op = "x + a", .fault.value = 1),
+    PE_SLIP(distance_shift_by, INDEX, .op = "x + a", .fault.value = -1),
     PE_SLIP(distance_clipped, INDEX, .a = "max(1, most(" CHANGES " ? (x > 0 ? x : 1 - x) : none))",
             .b = "most(index == index[first(x == -a)] ? abs(x) : none)",
             .where = "b < most(abs(x))", .op = "max(-a, min(a, x))"),
@@ -392,23 +387,20 @@ static const pe_slip rows[] = {
     PE_SLIP(buckets_not_halved, BOTH, .a = "ahead",
             SET("exact = buckets; buckets = 2*buckets; top = buckets - 1")),
     PE_SLIP(bucket_rounding, BUCKET, SET("rounding = 2")),
-    PE_SLIP(bucket_rounding, BUCKET, .where = "deberta == 0", SET("rounding = 1"),
-            ROUNDED "up: edges lie earlier"),
-    PE_SLIP(bucket_rounding, BUCKET, .where = "deberta", SET("rounding = 0"),
-            ROUNDED "down: edges lie later",
-            .fault.remedy = "compute the bucket as the formula has it: ceil"),
+    PE_SLIP(bucket_rounding_up, BUCKET, .where = "deberta == 0", SET("rounding = 1")),
+    PE_SLIP(bucket_rounding_down, BUCKET, .where = "deberta", SET("rounding = 0")),
     PE_SLIP(bucket_logarithm, BUCKET, .where = "deberta == 0 && exact > 1", SET("whole = 1")),
     PE_SLIP(zero_ahead, BOTH, SET("zero_ahead = 1")),
-    PE_SLIP(bucket_exact, EXACT("floor(buckets/4)"), .fault.rule = EDGE ": a quarter"),
-    PE_SLIP(bucket_exact, EXACT("exact + 1"), .fault.rule = EDGE),
-    PE_SLIP(bucket_exact, EXACT("exact - 1"), .fault.rule = EDGE),
+    PE_SLIP(bucket_exact, EXACT("floor(buckets/4)")),
+    PE_SLIP(bucket_exact_edge, EXACT("exact + 1")),
+    PE_SLIP(bucket_exact_edge, EXACT("exact - 1")),
     PE_SLIP(bucket_linear, BUCKET, .a = "top", .where = "exact >= 1",
             SET("farthest = inf; exact = deberta ? inf : top")),
     PE_SLIP(index_unclipped, INDEX,
             SET("top = inf; left = inf; right = inf; lowest = -inf; highest = inf")),
     PE_SLIP(bucket_offset, BUCKET, .a = "y[" BESIDE " + 2] - y[" BESIDE "]", .b = "ahead",
             SET("ahead = a"), .where = "both && finite(a) && a != b"),
-    PE_SLIP(shaw_clip, CLIP(" - 1")),
-    PE_SLIP(shaw_clip, CLIP(" + 1")),
+    PE_SLIP(shaw_clip_before, CLIP(" - 1")),
+    PE_SLIP(shaw_clip_before, CLIP(" + 1")),
 };
 const pe_slips pe_mistakes_of_distances = {rows, PE_LEN(rows)};

@@ -214,7 +214,6 @@ static bool solve_first_last(pe_sequence *p)
     return p->of->lookup == NULL && p->variant == 0 && axes_of(p->of) > 2;
 }
 
-#define ORDER   "keep the order along the axis that is claimed"
 #define PLACES  &pe_slip_places, NULL, NULL, .solve = solve_axis
 #define GRIDS   &pe_slip_places, "sinusoidal/grid rope/grid", NULL
 #define COLUMNS &pe_slip_places, "sinusoidal/timing sinusoidal/relative", NULL

@@ -76,12 +76,6 @@ static size_t find_row(const table *t, size_t i, size_t own, size_t before)
     return j;
 }
 
-static const pe_slip downward = {
-    .fault = {.name = PE_NAME(positions_reversed),
-              .rule = "rows are in reverse order: from that of position {a} down",
-              .remedy = "send rows in the order of the claimed positions"},
-    .op = "a - x"};
-
 /* The rule that positions follow, and what else was done to the rows where it says not all. */
 static void tell_positions(const pe_numbers *plain, const pe_reading *reading)
 {
@@ -91,14 +85,10 @@ static void tell_positions(const pe_numbers *plain, const pe_reading *reading)
     pe_search *s = plain->search;
     if (!pe_attempts_did(s, pe_causes_find(reading, false, &cause, &found, s->why)))
         return;
-    if (found && cause.patch != NULL &&
-        (cause.patch->fault.name == PE_NAME(inverse) ||
-         cause.patch->fault.name == PE_NAME(inverse_shifted)) &&
-        pe_sequence_read(&cause.made, &downward)) {
-        cause.patch = &downward; /* rows of a table do not turn */
-        cause.made.a = reading->position[0];
-    }
-    if (found && cause.patch != NULL && plain->claim->n_faults < PE_FAULTS_MAX &&
+    /* rows of a table do not turn */
+    found &= cause.patch != NULL && cause.patch->fault.name != PE_NAME(inverse) &&
+             cause.patch->fault.name != PE_NAME(inverse_shifted);
+    if (found && plain->claim->n_faults < PE_FAULTS_MAX &&
         pe_attempts_did(s, pe_guess_copy(plain->claim, &guess, s->why))) {
         pe_causes_apply(&cause, &guess);
         pe_attempts_try(s, &guess);

@@ -19,9 +19,9 @@ static const pe_slip_stage *const stages[] = {&pe_slip_waves,  &pe_slip_padding,
                                               &pe_slip_values, &pe_slip_distances, &pe_slip_places,
                                               &pe_slip_axes};
 static const pe_slips *const tables[] = {&pe_mistakes_of_waves,  &pe_mistakes_of_tokens,
-                                         &pe_mistakes_of_scales, &pe_mistakes_of_padding,
+                                         &pe_mistakes_of_values, &pe_mistakes_of_padding,
                                          &pe_mistakes_of_slopes, &pe_mistakes_of_distances,
-                                         &pe_mistakes_of_values, &pe_mistakes_of_places};
+                                         &pe_mistakes_of_places};
 
 /* ---- what a mistake makes ---- */
 

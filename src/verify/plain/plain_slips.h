@@ -54,9 +54,8 @@ extern const pe_slip_stage pe_slip_places, pe_slip_axes;
 /** Slopes of heads; distances of queries and keys, from which biases and indices follow. */
 extern const pe_slip_stage pe_slip_slopes, pe_slip_distances;
 
-extern const pe_slips pe_mistakes_of_values, pe_mistakes_of_scales, pe_mistakes_of_padding,
-    pe_mistakes_of_places, pe_mistakes_of_slopes, pe_mistakes_of_distances, pe_mistakes_of_waves,
-    pe_mistakes_of_tokens;
+extern const pe_slips pe_mistakes_of_values, pe_mistakes_of_padding, pe_mistakes_of_places,
+    pe_mistakes_of_slopes, pe_mistakes_of_distances, pe_mistakes_of_waves, pe_mistakes_of_tokens;
 
 /** One mistake that explains the upload, of which there may be several; one, and another behind it; or
  * numbers that only fit. */

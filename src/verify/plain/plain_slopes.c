@@ -208,14 +208,11 @@ static const pe_slip rows[] = {
     PE_SLIP(bfloat16_slopes, SLOPES, .op = "bfloat16(x)"),
     PE_SLIP(float16_slopes, SLOPES, .op = "float16(x)"),
     PE_SLIP(head_order_other, SLOPES, .a = "first(" OTHER ")", .b = "most(" OTHER " ? i : none)",
-            .where = PERMUTED " && b > a", .op = "y"),
+            .where = PERMUTED " && b > a && n > 3", .op = "y"),
     PE_SLIP(one_head, SLOPES, .a = "first(" OTHER ")", .b = "y[first(" OTHER ")]",
             .where =
                 "4*sum(" OTHER ") <= n && a < n && (each > 1 || sum(" OTHER " && y != 0) == 0)",
             .op = "y"),
-    PE_SLIP(slope_ladder, SLOPES, .a = "y[0]", .b = "(y[n - 1]/y[0])^(1/(n - 1))",
-            .where = "n > 3 && finite(b) && b > 0 && abs(b - 1) > 1e-3", .op = "a*b^i",
-            .fault.fitted = true),
     PE_SLIP(slopes_other, SLOPES, .a = "y[0]", .b = "x[0]", .where = "each > 2", .op = "y",
             .fault.fitted = true),
 };

@@ -52,26 +52,18 @@ static bool say_lines(pe_sequence *p)
 #define FAR   "first(x == most(x))"
 
 #define ANOTHER(BY) .a = "floor(" MOVED "/rows)", .b = "(a + " BY ") % axes"
-#define EXCHANGED                                                                                  \
-    .op = AXIS " == a ? x[b*rows + " ROW "] : " AXIS " == b ? x[a*rows + " ROW "] : x",            \
-    .fault.rule = "axes {a} and {b} are exchanged"
+#define EXCHANGED   .op = AXIS " == a ? x[b*rows + " ROW "] : " AXIS " == b ? x[a*rows + " ROW "] : x"
 /* Within the image that holds the first item that moved. */
 #define EXCHANGED_WITHIN                                                                           \
     .op = "run[" ROW "] != run[" MOVED " % rows] ? x : " AXIS " == a ? x[b*rows + " ROW            \
-          "] : " AXIS " == b ? x[a*rows + " ROW "] : x",                                           \
-    .fault.rule = "axes {a} and {b} of an image are exchanged"
-#define FOR_ANOTHER                                                                                \
-    .op = AXIS " == a ? x[b*rows + " ROW "] : x",                                                  \
-    .fault.rule = "axis {a} has the positions of axis {b}"
+          "] : " AXIS " == b ? x[a*rows + " ROW "] : x"
+#define FOR_ANOTHER .op = AXIS " == a ? x[b*rows + " ROW "] : x"
 #define IS_OF(AXIS) "sum(y != x[" AXIS "*rows + " ROW "]) == 0"
-#define FOR_ALL                                                                                    \
-    .a = IS_OF("0") " ? 0 : " IS_OF("1") " ? 1 : 2", .op = "x[a*rows + " ROW "]",                  \
-    .fault.rule = "all axes have the positions of axis {a}"
-#define SHIFTED                                                                                    \
-    .a = "y - x", .op = "x + a", .fault.rule = "positions have an offset of {a} on each axis"
+#define FOR_ALL     .a = IS_OF("0") " ? 0 : " IS_OF("1") " ? 1 : 2", .op = "x[a*rows + " ROW "]"
+#define SHIFTED     .a = "y - x", .op = "x + a"
 #define FROM_ON                                                                                    \
     .a = "y[" MOVED "] - x[" MOVED "]", .b = MOVED " % rows", .op = ROW " < b ? x : x + a"
-#define RUNNING .op = "y[0] + " ROW, .fault.rule = "all axes have running numbers, as text"
+#define RUNNING .op = "y[0] + " ROW
 
 /* Places of the last two axes, of an image or a mesh; they go down the columns. */
 #define WITHIN  "(sections == 0 || " IMAGE ")"
@@ -96,18 +88,18 @@ static const pe_slip rows[] = {
            .fault.param = "rope_theta"),
     TOKENS(rope_theta_axis, OWN, .solve = pe_waves_read_base, .fault.value = 1,
            .also = "of == axis_read ? w^(ln(a)/ln(b)) : w"),
-    TOKENS(axes_exchanged, OWN, ANOTHER("1"), EXCHANGED),
-    TOKENS(axes_exchanged, OWN, ANOTHER("2"), EXCHANGED),
+    TOKENS(axes_exchanged_tokens, OWN, ANOTHER("1"), EXCHANGED),
+    TOKENS(axes_exchanged_tokens, OWN, ANOTHER("2"), EXCHANGED),
     TOKENS(mrope_axes_exchanged, SHARED, ANOTHER("1"), EXCHANGED),
     TOKENS(mrope_axes_exchanged, SHARED, ANOTHER("2"), EXCHANGED),
     TOKENS(axes_text_positions, OWN, RUNNING),
     TOKENS(mrope_text_positions, SHARED, RUNNING),
-    TOKENS(one_axis, OWN, FOR_ALL),
-    TOKENS(one_axis, OWN, ANOTHER("1"), FOR_ANOTHER),
-    TOKENS(one_axis, OWN, ANOTHER("2"), FOR_ANOTHER),
+    TOKENS(one_axis_all, OWN, FOR_ALL),
+    TOKENS(one_axis_other, OWN, ANOTHER("1"), FOR_ANOTHER),
+    TOKENS(one_axis_other, OWN, ANOTHER("2"), FOR_ANOTHER),
     TOKENS(mrope_one_axis, SHARED, FOR_ALL),
-    TOKENS(mrope_one_axis, SHARED, ANOTHER("1"), FOR_ANOTHER),
-    TOKENS(mrope_one_axis, SHARED, ANOTHER("2"), FOR_ANOTHER),
+    TOKENS(mrope_one_axis_other, SHARED, ANOTHER("1"), FOR_ANOTHER),
+    TOKENS(mrope_one_axis_other, SHARED, ANOTHER("2"), FOR_ANOTHER),
     TOKENS(axes_shifted, OWN, SHIFTED),
     TOKENS(mrope_positions_shifted, SHARED, SHIFTED),
     TOKENS(axes_scaled, .a = "y[" FAR "]/x[" FAR "]", .op = "a*x",

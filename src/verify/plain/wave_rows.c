@@ -103,10 +103,6 @@ static double in_lines(const pe_sequence *p, size_t i)
 
 /* ---- the rows ---- */
 
-#define SCALE  "pass coordinates as they are: do not normalize them"
-#define LADDER "check the base, the timescales and the denominator of the exponents"
-#define WIDE   "keep frequencies and angles in float32; round the waves alone"
-
 #define WAVE(NAME, ...) PE_SLIP(NAME, &pe_slip_waves, PE_OF_PLACES, NULL, __VA_ARGS__)
 #define ROUND(TYPE, WHAT)                                                                          \
     .solve = round_to, .fault.value = PE_NARROW_##TYPE, .fault.and_value = (WHAT)
@@ -197,14 +193,14 @@ static const pe_slip rows[] = {
     WAVE(freq_shift_larger, DENOMINATOR(" + 1")),
     WAVE(freq_shift_smaller, DENOMINATOR(" - 1")),
     WAVE(exponents_positive, POWER("-1")),
-    WAVE(bfloat16_inv_freq, .fault.remedy = WIDE, .also = "bfloat16(w)"),
+    WAVE(bfloat16_inv_freq, .also = "bfloat16(w)"),
     WAVE(bfloat16_angles, ROUND(BFLOAT16, 2)),
     WAVE(bfloat16_angles_frequencies, .also = "bfloat16(w)", ROUND(BFLOAT16, 2)),
-    WAVE(bfloat16_arithmetic, .fault.remedy = WIDE, .also = "bfloat16(w)", ROUND(BFLOAT16, 6)),
-    WAVE(float16_inv_freq, .fault.remedy = WIDE, .also = "float16(w)"),
+    WAVE(bfloat16_arithmetic, .also = "bfloat16(w)", ROUND(BFLOAT16, 6)),
+    WAVE(float16_inv_freq, .also = "float16(w)"),
     WAVE(float16_angles, ROUND(FLOAT16, 2)),
     WAVE(float16_angles_frequencies, .also = "float16(w)", ROUND(FLOAT16, 2)),
-    WAVE(float16_arithmetic, .fault.remedy = WIDE, .also = "float16(w)", ROUND(FLOAT16, 6)),
+    WAVE(float16_arithmetic, .also = "float16(w)", ROUND(FLOAT16, 6)),
     WAVE(base_other, BASE, .where = "a < 100"), /* which few take */
     WAVE(coordinates_shifted_elsewhere, .a = "round(y[" FAR "] - x[" FAR "])",
          .where = "abs(a) > 1", .op = "x + a"),

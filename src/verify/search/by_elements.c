@@ -175,7 +175,8 @@ static bool was_tried(const pe_beside *b, const pe_fault *fault, const units *at
         (at->by == WHOLE || at->by == COLUMNS || (at->by == ROWS && n + 1 >= at->n));
     const bool may = narrow || (at->by == WHOLE && b->guess->n_faults == 0);
     for (size_t f = 0; f < pe_faults_n && may; f++)
-        tried |= pe_faults[f].name == fault->name && !pe_faults_is_narrow_type(&pe_faults[f]);
+        tried |= strcmp(pe_guess_fault_name(&pe_faults[f]), fault->name->text) == 0 &&
+                 !pe_faults_is_narrow_type(&pe_faults[f]);
     return tried;
 }
 
