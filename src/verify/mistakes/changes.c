@@ -210,9 +210,8 @@ bool pe_changes_set(pe_guess *guess, const pe_fault *fault)
         set_more(guess, "partial_rotary_factor = rotary_dim/head_dim", x);
     set_more(guess, fault->more, x);
     guess->distortion.values_inexact |=
-        fault->more != NULL ||
-        (fault->op != NULL && value->param->kind == PE_KIND_REAL &&
-         value->real != floor(value->real));
+        fault->more != NULL || (fault->op != NULL && value->param->kind == PE_KIND_REAL &&
+                                value->real != floor(value->real));
     return !pe_faults_is_of(fault->param, "rope_type method") || complete_values(guess);
 }
 

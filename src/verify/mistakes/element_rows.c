@@ -107,6 +107,8 @@ static const pe_slip rows[] = {
     TABLE(sine_of_double, PAIR("c", "2*s*c/amplitude")),
     TABLE(column_exponents, PAIR("amplitude*cos(angle*sqrt(step))", "s")),
     TABLE(column_exponents_twice, PAIR("amplitude*cos(angle*w*step)", "amplitude*sin(angle*w)")),
+    TABLE(copy_zero, PAIR("copied ? 0 : x", "x")),
+    TABLE(copy_zero, PAIR("copied ? 0 : x", "copied ? 0 : x")),
     TABLE(elements_constant, .a = "y", .where = "rows > 1", IF("y == y[0]")),
     /* places */
     PE_ROW(columns_reversed, COLUMN("wide - 1 - column")),

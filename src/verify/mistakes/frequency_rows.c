@@ -98,6 +98,8 @@ static const pe_slip rows[] = {
            .op = "plain^((head_dim/2)/n)"),
     PE_ROW(rotary_in_exponent_first, .a = "first(x == 0)", .where = "theta > 0 && a > 1 && a < n",
            .op = "i < a ? theta^(-i/a) : 0"),
+    PE_ROW(partial_padded, .a = "first(abs(y) < 1e-9)", .b = "2*a",
+           .where = "theta > 0 && a > 1 && a < n && " UNSCALED, .op = "i < a ? theta^(-i/a) : 0"),
     PE_ROW(exponent_doubled, .op = "x[0]*(x/x[0])^2"),
     PE_ROW(exponent_halved, .op = "x[0]*(x/x[0])^0.5"),
     PE_ROW(index_plus_one, .op = "x[i + 1]", .but_one = true),
