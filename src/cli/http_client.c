@@ -96,11 +96,6 @@ static bool await(const pe_client *client, short *events)
     }
 }
 
-static pe_status broken(const char *what, pe_problem *why)
-{
-    return pe_fail(why, PE_INTERNAL, "", "%s", what);
-}
-
 /* ---- the request ---- */
 
 /* *sent: all of it; an answer that comes before tells why the rest is not wanted. */
@@ -110,14 +105,14 @@ static pe_status send_all(const pe_client *client, pe_slice text, bool *sent, pe
     while (at < text.bytes && *sent) {
         short events = POLLOUT | POLLIN;
         if (!await(client, &events))
-            return broken(strerror(errno), why);
+            return pe_fail(why, PE_INTERNAL, "", "%s", strerror(errno));
         *sent = (events & POLLIN) == 0;
         const ssize_t n =
             *sent ? send(client->fd, text.text + at, text.bytes - at, MSG_NOSIGNAL) : 0;
         if (n < 0 && errno == EPIPE)
             *sent = false;
         else if (n < 0 && errno != EAGAIN && errno != EINTR)
-            return broken(strerror(errno), why);
+            return pe_fail(why, PE_INTERNAL, "", "%s", strerror(errno));
         at += n > 0 ? (size_t)n : 0;
         count("sent", at, text.bytes);
     }
@@ -158,12 +153,12 @@ static pe_status fill(pe_client *client, pe_problem *why)
     while (client->at == client->end) {
         short events = POLLIN;
         if (!await(client, &events))
-            return broken(strerror(errno), why);
+            return pe_fail(why, PE_INTERNAL, "", "%s", strerror(errno));
         const ssize_t n = recv(client->fd, client->held, sizeof client->held, 0);
         if (n == 0)
-            return broken("the connection ended before the answer did", why);
+            return pe_fail(why, PE_INTERNAL, "", "the connection ended before the answer did");
         if (n < 0 && errno != EAGAIN && errno != EINTR)
-            return broken(strerror(errno), why);
+            return pe_fail(why, PE_INTERNAL, "", "%s", strerror(errno));
         client->at = 0;
         client->end = n > 0 ? (size_t)n : 0;
     }
@@ -206,7 +201,7 @@ pe_status pe_client_ask(pe_client *client, const pe_client_request *request, pe_
     PE_TRY(take_line(client, client->line, sizeof client->line, why));
     const char *code = strchr(client->line, ' ');
     if (strncmp(client->line, "HTTP/1.", 7) != 0 || code == NULL)
-        return broken("the answer is no HTTP", why);
+        return pe_fail(why, PE_INTERNAL, "", "the answer is no HTTP");
     client->status = (int)strtol(code, NULL, 10);
     do {
         PE_TRY(take_line(client, field, sizeof field, why));

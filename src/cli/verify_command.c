@@ -242,15 +242,6 @@ static void verify(verdict *v, const pe_input *files, size_t n, pe_slice config)
 
 /* ---- words ---- */
 
-static bool is_encoding(const char *word)
-{
-    size_t r = 0;
-    while (pe_registry[r] != NULL && strcmp(pe_registry[r]->name, word) != 0 &&
-           strcmp(pe_registry[r]->encoding, word) != 0)
-        r++;
-    return pe_registry[r] != NULL;
-}
-
 /* A word that is no file may be what the files are claimed to be: an encoding, or a model. */
 static void take_names(pe_arguments *arguments)
 {
@@ -261,7 +252,11 @@ static void take_names(pe_arguments *arguments)
     for (size_t w = 0; w < n; w++) {
         const char *word = arguments->word[w];
         const bool is_file = strcmp(word, "-") == 0 || access(word, F_OK) == 0;
-        if (!is_file && is_encoding(word))
+        size_t r = 0;
+        while (pe_registry[r] != NULL && strcmp(pe_registry[r]->name, word) != 0 &&
+               strcmp(pe_registry[r]->encoding, word) != 0)
+            r++;
+        if (!is_file && pe_registry[r] != NULL)
             pe_arguments_add(&arguments->query, "encoding", word);
         else if (!is_file && pe_catalogue_find(word, &named, &why) == PE_OK)
             pe_arguments_add(&arguments->query, "model", word);

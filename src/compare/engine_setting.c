@@ -63,15 +63,6 @@ static bool has_attention(const pe_rope_formula *formula)
            pe_rope_has(formula, PE_ROPE_ATTN_FACTOR);
 }
 
-/* A key that is absent or has its type's default need not be said. */
-static bool is_key_written(const pe_rope_formula *formula, pe_rope_key key)
-{
-    for (size_t d = 0; d < formula->type->n_defaults; d++)
-        if (formula->type->defaults[d].key == key)
-            return formula->type->defaults[d].value != formula->key[key];
-    return pe_rope_has(formula, key);
-}
-
 /* The number of a name, where it has to be said. */
 static bool find_number(const draft *d, const char *name, double *out)
 {
@@ -101,10 +92,16 @@ static bool find_number(const draft *d, const char *name, double *out)
         return *out != 1;
     }
     const pe_rope_key key = pe_rope_key_find(name);
-    if (key == PE_ROPE_KEYS || !is_key_written(formula, key))
+    if (key == PE_ROPE_KEYS)
         return false;
-    *out = formula->key[key];
-    return true;
+    /* A key that is absent or has its type's default need not be said. */
+    bool said = pe_rope_has(formula, key);
+    for (size_t i = formula->type->n_defaults; i-- > 0;)
+        if (formula->type->defaults[i].key == key)
+            said = formula->type->defaults[i].value != formula->key[key];
+    if (said)
+        *out = formula->key[key];
+    return said;
 }
 
 /* ---- conditions ---- */

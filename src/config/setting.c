@@ -205,29 +205,22 @@ static bool printable(const char *text)
 }
 
 /* A name of a host may stand for its address; what it means is asked when it is listened at. */
-static bool is_address(const char *text)
-{
-    unsigned char address[sizeof(struct in6_addr)];
-    const size_t bytes = strlen(text);
-    const bool name =
-        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") == bytes &&
-        strspn(text, "0123456789.") < bytes;
-    if (name && bytes <= 253)
-        return true;
-    return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
-}
-
 static bool fits(const pe_setting_row *row, const char *text)
 {
+    static const char digits[] = "0123456789.",
+                      letters[] =
+                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
+    unsigned char address[sizeof(struct in6_addr)];
     const char *word;
-    const int64_t bytes = (int64_t)strlen(text);
+    const size_t bytes = strlen(text);
     assert(row->max < PE_SETTING_TEXT_MAX);
     if (row->kind == PE_SETTING_ADDRESS)
-        return is_address(text);
+        return (strspn(text, letters) == bytes && strspn(text, digits) < bytes && bytes <= 253) ||
+               inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
     if (row->kind == PE_SETTING_TEXT)
-        return bytes >= row->min && bytes <= row->max && printable(text);
+        return (int64_t)bytes >= row->min && (int64_t)bytes <= row->max && printable(text);
     for (size_t k = 0, n; (n = pe_setting_choice(row, k, &word)) > 0; k++)
-        if (strlen(text) == n && memcmp(text, word, n) == 0)
+        if (bytes == n && memcmp(text, word, n) == 0)
             return true;
     return false;
 }

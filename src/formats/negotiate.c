@@ -17,18 +17,6 @@ static const struct {
 #include "synonyms_formats.inc"
 };
 
-static const char *suggest(const char *name)
-{
-    for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        for (size_t i = 0; synonyms[s].names[i] != NULL; i++)
-            if (strcasecmp(synonyms[s].names[i], name) == 0)
-                return synonyms[s].meant;
-    for (size_t i = 0; pe_formats[i] != NULL; i++)
-        if (strcasecmp(pe_formats[i]->name, name) == 0)
-            return pe_formats[i]->name;
-    return NULL;
-}
-
 pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *why)
 {
     const pe_format *format = pe_format_by_name(name);
@@ -39,7 +27,12 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
     pe_buffer names = {0};
     for (size_t i = 0; pe_formats[i] != NULL; i++)
         pe_buffer_format(&names, i == 0 ? "%s" : ", %s", pe_formats[i]->name);
-    const char *near = suggest(name);
+    const char *near = NULL;
+    for (size_t i = 0; pe_formats[i] != NULL; i++)
+        near = strcasecmp(pe_formats[i]->name, name) == 0 ? pe_formats[i]->name : near;
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        for (size_t i = 0; synonyms[s].names[i] != NULL; i++)
+            near = strcasecmp(synonyms[s].names[i], name) == 0 ? synonyms[s].meant : near;
     pe_status status = pe_fail(why, PE_INVALID_PARAMETER, "format",
                                "format must be one of %s, got \"%.40s\"%s%s%s",
                                pe_buffer_text(&names), name, near != NULL ? ", did you mean " : "",

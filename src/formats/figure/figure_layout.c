@@ -225,29 +225,6 @@ static const float *as_floats(pe_dtype dtype, const void *data, size_t n, float 
     return out;
 }
 
-/* ---- heatmaps, and curves along the last axis ---- */
-
-/* The row of cells of row r, counted through all panels; false: none is drawn. */
-static bool find_row(const pe_layout *layout, pe_cells *cells, size_t r, row_of_cells *out)
-{
-    size_t panel = r / layout->rows, row = r % layout->rows;
-    if (layout->curves) {
-        panel = layout->panels < 2
-                    ? 0
-                    : (r * (layout->panels - 1) + layout->panels_of - 2) / (layout->panels_of - 1);
-        if (panel >= layout->panels || pe_layout_series(layout, panel) != r)
-            return false;
-    }
-    if (panel >= layout->panels)
-        return false;
-    const size_t at = (panel * layout->ny + row * layout->ny / layout->rows) * layout->nx;
-    out->low = cells->low + at;
-    out->high = cells->high + at;
-    return true;
-}
-
-/* ---- curves along the first axis ---- */
-
 void pe_cells_take(const pe_layout *layout, const pe_elements *elements, pe_cells *cells)
 {
     if (layout->curves && layout->points_first) {
@@ -273,11 +250,22 @@ void pe_cells_take(const pe_layout *layout, const pe_elements *elements, pe_cell
         const size_t end = elements->first + elements->n;
         for (size_t e = elements->first, n; e < end; e += n) {
             const size_t column = e % layout->columns, left = layout->columns - column;
-            row_of_cells row = {.column = column};
-            n = left < end - e ? left : end - e;
-            n = n < RUN ? n : RUN;
-            if (find_row(layout, cells, e / layout->columns, &row))
+            /* The row, counted through all panels, of which some curves are not drawn. */
+            const size_t r = e / layout->columns, between = layout->panels - 1;
+            size_t panel = r / layout->rows;
+            if (layout->curves)
+                panel = between == 0
+                            ? 0
+                            : (r * between + layout->panels_of - 2) / (layout->panels_of - 1);
+            const bool drawn =
+                panel < layout->panels && (!layout->curves || pe_layout_series(layout, panel) == r);
+            const size_t at =
+                (panel * layout->ny + r % layout->rows * layout->ny / layout->rows) * layout->nx;
+            n = pe_size_min(pe_size_min(left, end - e), RUN);
+            if (drawn) {
+                const row_of_cells row = {cells->low + at, cells->high + at, column};
                 cells->masked |= add_run(layout, &row, as_floats(dtype, data, n, floats), n);
+            }
             data += n * pe_dtype_bytes(dtype);
         }
     }
