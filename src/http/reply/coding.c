@@ -301,17 +301,12 @@ uint64_t pe_coding_work(pe_coding coding, pe_coding_way way, uint64_t bytes)
     return pe_price_times(bytes, codings[coding].work[way]) / 8;
 }
 
-size_t pe_coding_room(size_t bytes)
-{
-    return bytes - bytes / 5;
-}
-
 pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, pe_buffer *out,
                           pe_problem *why)
 {
     if (coding == PE_CODING_IDENTITY || bytes < BYTES_MIN)
         return PE_OK;
-    const size_t room = pe_coding_room(bytes);
+    const size_t room = bytes - bytes / 5;
     char *coded = malloc(room);
     if (coded == NULL)
         return pe_fail_memory(why);

@@ -29,9 +29,6 @@ typedef enum pe_coding_way {
 /** What coding so many bytes costs, in units (plan/price.h). */
 uint64_t pe_coding_work(pe_coding coding, pe_coding_way way, uint64_t bytes);
 
-/** The most that so many bytes are coded to; what needs more is not worth it. */
-size_t pe_coding_room(size_t bytes);
-
 /**
  * Code the bytes, when that saves a fifth of them at least; else *out stays empty, as the caller
  * made it.   Errors  OVERLOADED (memory).
