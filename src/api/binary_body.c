@@ -81,19 +81,6 @@ static pe_status read_csv(const pe_binary_body *body, size_t max_elements, pe_st
                             body->unpacked, out, why);
 }
 
-static pe_status check_types(const pe_stored_list *tensors, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t t = 0; t < tensors->n && status == PE_OK; t++)
-        status = tensors->tensor[t].dtype == PE_DTYPES
-                     ? pe_fail(why, PE_INVALID_PARAMETER, "",
-                               "the element type of tensor %s must be one of F32, F64, F16, BF16, "
-                               "I32, I64",
-                               tensors->tensor[t].name)
-                     : pe_stored_check_real(&tensors->tensor[t], why);
-    return status;
-}
-
 static const struct {
     const char *media_type;
     pe_status (*read)(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
@@ -117,7 +104,15 @@ pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, p
                 const size_t there = first < body->bytes ? body->bytes - first : 0;
                 tensor->there = there < tensor->bytes ? there : tensor->bytes;
             }
-            return status == PE_OK && !body->takes_complex ? check_types(out, why) : status;
+            PE_TRY(status);
+            for (size_t t = 0; t < out->n && !body->takes_complex; t++)
+                PE_TRY(out->tensor[t].dtype == PE_DTYPES
+                           ? pe_fail(why, PE_INVALID_PARAMETER, "",
+                                     "the element type of tensor %s must be one of F32, F64, F16, "
+                                     "BF16, I32, I64",
+                                     out->tensor[t].name)
+                           : pe_stored_check_real(&out->tensor[t], why));
+            return PE_OK;
         }
     return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
                    "a body must be application/json, application/x-npy, "

@@ -10,22 +10,16 @@
 
 /* ---- a string ---- */
 
-/* Nearly all are ASCII without escapes; the library reads the others. */
-static bool is_plain(pe_slice text)
-{
-    size_t n = 0;
-    while (n < text.bytes && isprint((unsigned char)text.text[n]) && text.text[n] != '\\' &&
-           text.text[n] != '"')
-        n++;
-    return n == text.bytes;
-}
-
 pe_status pe_json_string_decode(pe_slice json, const char *place, char **out, pe_problem *why)
 {
     json_t *string = NULL;
     const bool quoted = json.bytes > 1 && json.text[0] == '"' && json.text[json.bytes - 1] == '"';
     const pe_slice inside = {json.text + 1, quoted ? json.bytes - 2 : 0};
-    const bool plain = quoted && is_plain(inside);
+    size_t n = 0; /* nearly all are ASCII without escapes; the library reads the others */
+    while (n < inside.bytes && isprint((unsigned char)inside.text[n]) && inside.text[n] != '\\' &&
+           inside.text[n] != '"')
+        n++;
+    const bool plain = quoted && n == inside.bytes;
     const pe_status status = plain ? PE_OK : pe_tree_load(json, 0, place, &string, why);
     if (pe_status_is_ours(status))
         return status;

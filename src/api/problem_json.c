@@ -51,17 +51,6 @@ static void put_error(const char *where, const char *detail, bool from_json, pe_
     pe_buffer_str(out, "}");
 }
 
-static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out)
-{
-    if (problem->where[0] == '\0')
-        return;
-    pe_json_write_open(out, "errors", "[");
-    put_error(problem->where, problem->detail, from_json, out);
-    for (unsigned i = 0; i < problem->n_others; i++)
-        put_error(problem->others[i].where, problem->others[i].detail, from_json, out);
-    pe_buffer_str(out, "]");
-}
-
 /* Counts that overflow everything else still fit the integers that JSON readers have. */
 static void write_count(pe_buffer *out, const char *name, uint64_t count)
 {
@@ -84,7 +73,13 @@ void pe_problem_json(const pe_problem *problem, const char *instance, const char
     pe_json_write_text(out, "detail", detail);
     pe_json_write_text(out, "instance", instance);
     pe_json_write_text(out, "request_id", request_id);
-    put_errors(problem, from_json, out);
+    if (problem->where[0] != '\0') {
+        pe_json_write_open(out, "errors", "[");
+        put_error(problem->where, problem->detail, from_json, out);
+        for (unsigned i = 0; i < problem->n_others; i++)
+            put_error(problem->others[i].where, problem->others[i].detail, from_json, out);
+        pe_buffer_str(out, "]");
+    }
     if (status == PE_TOO_MANY_ELEMENTS) {
         write_count(out, "max_elements", problem->max_elements);
         write_count(out, "requested_elements", problem->requested_elements);

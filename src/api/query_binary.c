@@ -5,20 +5,6 @@
 #include "api/value_reading.h"
 #include "plan/resource.h"
 
-/* Absent dtype means the body's, where the resource knows it. */
-static void default_dtype(const pe_query *query, pe_dtype of_body)
-{
-    pe_value *value = pe_values_find(&query->values, "dtype");
-    if (value == NULL || value->present)
-        return;
-    const pe_param *param = value->param;
-    for (size_t choice = 0; param->choices[choice] != NULL; choice++)
-        if (strcmp(param->choices[choice], pe_dtype_name(of_body)) == 0) {
-            value->choice = choice;
-            value->present = true;
-        }
-}
-
 static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_read_limits *limits,
                             pe_problem *why)
 {
@@ -63,7 +49,14 @@ static pe_status read_body(pe_query *query, const pe_binary_body *body,
         *why = mistake;
         return read;
     }
-    default_dtype(query, tensors.tensor[0].dtype);
+    /* Absent dtype means the body's, where the resource knows it. */
+    const char *of_body = pe_dtype_name(tensors.tensor[0].dtype);
+    pe_value *dtype = pe_values_find(&query->values, "dtype");
+    for (size_t c = 0; dtype != NULL && !dtype->present && dtype->param->choices[c] != NULL; c++)
+        if (strcmp(dtype->param->choices[c], of_body) == 0) {
+            dtype->choice = c;
+            dtype->present = true;
+        }
     for (size_t t = 0; t < tensors.n && !pe_status_is_ours(status); t++)
         status = PE_ALSO(status, set_tensor(query, &tensors.tensor[t], limits, &mistake));
     return status;

@@ -61,14 +61,6 @@ static void place_of(const members *m, const char *parent, const char *name, cha
     out[at] = '\0';
 }
 
-/* Configurations of before transformers 5 call rope_parameters so. */
-static bool is_nested(const members *m, const char *key)
-{
-    const char *nested = m->json && !m->inside ? m->query->resource->nested : NULL;
-    return nested != NULL && (strcmp(key, nested) == 0 || (strcmp(key, "rope_scaling") == 0 &&
-                                                           strcmp(nested, "rope_parameters") == 0));
-}
-
 static void give(members *m, const pe_value *value, const slot *given)
 {
     const size_t i = (size_t)(value - m->query->values.value);
@@ -95,7 +87,11 @@ static pe_status keep_member(members *m, const char *key, pe_slice text, pe_prob
         m->is_name[which] = meant.value != NULL;
         return pe_query_keep(&m->output[which], key, text, why);
     }
-    if (is_nested(m, key)) /* null: as configurations say that nothing is scaled */
+    const char *nested = m->json && !m->inside ? resource->nested : NULL;
+    if (nested != NULL && strcmp(key, "rope_scaling") == 0 &&
+        strcmp(nested, "rope_parameters") == 0)
+        nested = key; /* as configurations of before transformers 5 call it */
+    if (nested != NULL && strcmp(key, nested) == 0) /* null: that nothing is scaled */
         return pe_slice_is(text, "null") ? PE_OK : pe_query_keep(&m->nested, key, text, why);
     place_of(m, m->inside ? resource->nested : NULL, key, place, sizeof place);
     pe_value *value = meant.value;

@@ -114,17 +114,6 @@ pe_status pe_value_check_positions(const pe_value_reading *to, pe_problem *why)
     return PE_OK;
 }
 
-static bool all_integers(const pe_array *array)
-{
-    const size_t size = pe_dtype_bytes(array->dtype);
-    for (size_t i = 0; i < array->elements; i++) {
-        double number = pe_dtype_load(array->dtype, (const char *)array->data + i * size);
-        if (number != trunc(number))
-            return false;
-    }
-    return true;
-}
-
 pe_status pe_value_check_tensor(const pe_value_reading *to, pe_problem *why)
 {
     const pe_param *param = to->param;
@@ -140,8 +129,13 @@ pe_status pe_value_check_tensor(const pe_value_reading *to, pe_problem *why)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place,
                        "%s must have %zu to %zu axes, got %zu", param->name, param->min_dims, most,
                        axes);
-    if (param->integers_only && !all_integers(array))
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers", param->name);
+    for (size_t i = 0; i < array->elements && param->integers_only; i++) {
+        const char *at = (const char *)array->data + i * pe_dtype_bytes(array->dtype);
+        const double number = pe_dtype_load(array->dtype, at);
+        if (number != trunc(number))
+            return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers",
+                           param->name);
+    }
     return PE_OK;
 }
 

@@ -89,14 +89,6 @@ bool pe_claim_are_cosines_and_sines(const pe_stored_list *list)
 
 /* ---- groups ---- */
 
-static bool holds(const pe_stored_list *list, const pe_claim_group *group, const char *plan)
-{
-    for (size_t t = group->first; t < group->first + group->n; t++)
-        if (strcmp(kinds[kind_of(&list->tensor[t])].plan, plan) == 0)
-            return true;
-    return false;
-}
-
 /* The tensors of one family from `first` on, one of each name. */
 static pe_claim_group gather(pe_stored_list *list, size_t first, pe_claim_family family)
 {
@@ -105,7 +97,10 @@ static pe_claim_group gather(pe_stored_list *list, size_t first, pe_claim_family
                                        family == PE_FAMILY_KEY};
     for (size_t t = first; t < list->n; t++) {
         const size_t k = kind_of(&list->tensor[t]);
-        if (k < PE_LEN(kinds) && kinds[k].family == family && !holds(list, &group, kinds[k].plan)) {
+        bool held = false;
+        for (size_t i = first; i < first + group.n; i++)
+            held |= kind_of(&list->tensor[i]) == k;
+        if (k < PE_LEN(kinds) && kinds[k].family == family && !held) {
             const size_t to = first + group.n;
             const pe_stored moved = list->tensor[t];
             memmove(&list->tensor[to + 1], &list->tensor[to], (t - to) * sizeof moved);

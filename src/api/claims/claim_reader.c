@@ -379,15 +379,6 @@ static pe_status read_tensors(pe_claim_reader *r, const pe_claim_group *group, p
     return shapes->status;
 }
 
-/* Is it much text? */
-static bool is_large(const pe_claim_reader *r, const pe_stored_list *list)
-{
-    size_t bytes = 0;
-    for (size_t t = 0; t < list->n && r->body == NULL; t++)
-        bytes += list->tensor[t].bytes;
-    return bytes > PE_READ_LARGE;
-}
-
 /* What is claimed of the numbers, then the numbers: mistakes of both are told. */
 static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_claim *claim,
                             pe_stored_list *list, pe_problem *why)
@@ -400,7 +391,10 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
     pe_status status = read_query(r, &query, skip_own, why);
     if (r->layers != NULL && !pe_status_is_ours(status)) /* what was not said */
         status = PE_ALSO(status, pe_model_fill(&r->layers->values, &query.values, &mistake));
-    const bool reads = status == PE_OK || (!pe_status_is_ours(status) && !is_large(r, list));
+    size_t bytes = 0; /* of text */
+    for (size_t t = 0; t < list->n && r->body == NULL; t++)
+        bytes += list->tensor[t].bytes;
+    const bool reads = status == PE_OK || (!pe_status_is_ours(status) && bytes <= PE_READ_LARGE);
     const pe_status tensors = reads ? read_tensors(r, group, claim, list, &query, &mistake) : PE_OK;
     query.resource = claim->resource;
     status = pe_query_finish(&query, status, &limits, &query, why);
@@ -550,20 +544,6 @@ static pe_status take_others(const pe_claim_reader *r, pe_claim *claim, pe_probl
     return PE_OK;
 }
 
-/* The mistakes of the parameters' plan, beside those that were told. */
-static void plan_refused(pe_claim_reader *r)
-{
-    pe_problem all;
-    pe_plan none = {0};
-    const pe_read_limits *limits = r->limits;
-    pe_query query = {.resource = r->claim.resource, .values = r->claim.values, .mistakes = r->why};
-    if (r->body != NULL || r->failed == PE_OK || pe_status_is_ours(r->failed) ||
-        query.values.n == 0 || limits->plan == NULL)
-        return;
-    r->failed = pe_query_plan(&query, limits->tables, limits->plan, &none, &all);
-    *r->why = all;
-}
-
 /* Release what was read; the claim goes to *out, or is freed on failure. */
 static pe_status finish(pe_claim_reader *r, pe_claim *out, pe_problem *why)
 {
@@ -596,13 +576,21 @@ static pe_status parse(pe_claim_reader *r, pe_claim *out, pe_problem *why)
         read_resource, pe_claim_tensors_of_json, check_axis,
         read_groups,
     };
+    const pe_limits *plan = r->limits->plan;
     pe_problem mistake;
     r->claim.tolerance = -1;
     r->claim.seq_axis = -2;
     r->why = why;
     for (size_t i = 0; i < PE_LEN(steps) && !pe_status_is_ours(r->failed) && !r->is_broken; i++)
         r->failed = PE_ALSO(r->failed, steps[i](r, &mistake));
-    plan_refused(r);
+    if (r->body == NULL && r->failed != PE_OK && !pe_status_is_ours(r->failed) &&
+        r->claim.values.n > 0 && plan != NULL) { /* the mistakes of the parameters' plan, too */
+        pe_plan none = {0};
+        pe_query query = {
+            .resource = r->claim.resource, .values = r->claim.values, .mistakes = why};
+        r->failed = pe_query_plan(&query, r->limits->tables, plan, &none, &mistake);
+        *why = mistake;
+    }
     return finish(r, out, why);
 }
 

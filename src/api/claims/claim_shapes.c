@@ -293,22 +293,6 @@ static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
         add_choice(shapes, pairing, "interleaved", "neighbours keep their lengths");
 }
 
-/* Some keep a frequency for each channel of a row to multiply with. */
-static void halve_inv_freq(pe_claim_shapes *shapes, pe_stored *tensor)
-{
-    pe_tensor_rows r;
-    if (tensor->elements < 4 || !pe_tensor_rows_read(tensor, 1, &r) || r.n != 1)
-        return;
-    const size_t run = pe_tensor_rows_are_doubled(&r, 1)             ? 1
-                       : pe_tensor_rows_are_doubled(&r, r.width / 2) ? r.width / 2
-                                                                     : 0;
-    if (run == 0)
-        return;
-    pe_tensor_halve(tensor, &r, run);
-    pe_claim_report(&shapes->reported, "each number of %s stands twice: %s", tensor->name,
-                    run == 1 ? "neighbours are equal" : "its halves are equal");
-}
-
 static void read_rope(pe_claim_shapes *shapes, pe_stored_list *list)
 {
     pe_tensor_rows r;
@@ -317,8 +301,17 @@ static void read_rope(pe_claim_shapes *shapes, pe_stored_list *list)
     const pe_claim_family family = pe_claim_groups_name(list);
     if (family == PE_FAMILY_INV_FREQ) {
         move_values(shapes, pe_registry_find("rope/frequencies"));
-        halve_inv_freq(shapes, &list->tensor[0]);
-        add_size(shapes, head_dim, 2 * list->tensor[0].elements);
+        pe_stored *tensor = &list->tensor[0];
+        const bool is_row = tensor->elements >= 4 && pe_tensor_rows_read(tensor, 1, &r) && r.n == 1;
+        const size_t run = is_row && pe_tensor_rows_are_doubled(&r, 1)             ? 1
+                           : is_row && pe_tensor_rows_are_doubled(&r, r.width / 2) ? r.width / 2
+                                                                                   : 0;
+        if (run > 0) { /* some keep a frequency for each channel of a row to multiply with */
+            pe_tensor_halve(tensor, &r, run);
+            pe_claim_report(&shapes->reported, "each number of %s stands twice: %s", tensor->name,
+                            run == 1 ? "neighbours are equal" : "its halves are equal");
+        }
+        add_size(shapes, head_dim, 2 * tensor->elements);
         return;
     }
     if (family == PE_FAMILY_VECTORS)
@@ -380,19 +373,6 @@ static void read_columns(pe_claim_shapes *shapes, pe_stored_list *list, size_t w
                    w < PE_LEN(ways) ? ways[w].reason : "rows are head_dim wide");
 }
 
-/* Angles are larger than 1 somewhere; cosines begin with 1. */
-static void name_lone_of_patches(pe_claim_shapes *shapes, pe_stored *tensor)
-{
-    pe_tensor_rows r;
-    if (pe_claim_family_of(tensor) != PE_FAMILY_NONE || !pe_tensor_rows_read(tensor, 1, &r))
-        return;
-    const char *name = pe_tensor_rows_amplitude(&r) > 1.01 ? "angles"
-                       : pe_tensor_rows_at(&r, 0, 0) > 0.5 ? "cos"
-                                                           : "sin";
-    set_name(tensor, name);
-    pe_claim_report(&shapes->reported, "the table is read as %s, from its numbers", name);
-}
-
 static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
 {
     pe_tensor_rows r;
@@ -401,11 +381,17 @@ static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
         (void)pe_claim_groups_name(list); /* they tell their head_dim elsewhere */
         return;
     }
-    if (list->n == 1)
-        name_lone_of_patches(shapes, &list->tensor[0]);
-    const pe_stored *first = &list->tensor[0];
-    if (pe_claim_family_of(first) == PE_FAMILY_NONE || !pe_tensor_rows_read(first, 1, &r))
+    pe_stored *first = &list->tensor[0];
+    if ((list->n > 1 && family == PE_FAMILY_NONE) || !pe_tensor_rows_read(first, 1, &r))
         return;
+    if (family == PE_FAMILY_NONE) {
+        /* Angles are larger than 1 somewhere; cosines begin with 1. */
+        set_name(first, pe_tensor_rows_amplitude(&r) > 1.01 ? "angles"
+                        : pe_tensor_rows_at(&r, 0, 0) > 0.5 ? "cos"
+                                                            : "sin");
+        pe_claim_report(&shapes->reported, "the table is read as %s, from its numbers",
+                        first->name);
+    }
     read_columns(shapes, list, r.width);
     (void)pe_tensor_rows_read(first, 1, &r);
     add_size(shapes, head_dim, has_layout(shapes, "hf") ? r.width : 2 * r.width);

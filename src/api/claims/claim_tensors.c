@@ -58,15 +58,6 @@ static const char *member_meant(const char *key)
     return pe_nearest_name(key, all, PE_LEN(all));
 }
 
-/* A parameter of any claim is passed on: the encoding, which may come later, knows its own. */
-static bool is_parameter(const char *key)
-{
-    for (size_t r = 0; pe_registry[r] != NULL; r++)
-        if (pe_params_find(pe_registry[r]->param_sets, key) != NULL)
-            return true;
-    return false;
-}
-
 bool pe_claim_json_is_member(const char *key)
 {
     return pe_nearest_is_name(key, names, PE_LEN(names));
@@ -78,7 +69,10 @@ pe_status pe_claim_json_keep(pe_claim_reader *r, const char *key, pe_slice json,
     for (size_t m = 0; m < PE_LEN(names); m++)
         if (strcmp(key, names[m]) == 0)
             return pe_query_keep(m < MEMBERS ? &r->member[m] : &r->config, key, json, why);
-    const bool looked_up = r->looked_up++ < LOOKED_UP_MAX && !is_parameter(key);
+    /* A parameter of any claim is passed on: the encoding, which may come later, knows its own. */
+    bool looked_up = r->looked_up++ < LOOKED_UP_MAX;
+    for (size_t i = 0; pe_registry[i] != NULL && looked_up; i++)
+        looked_up = pe_params_find(pe_registry[i]->param_sets, key) == NULL;
     const char *near = looked_up ? member_meant(key) : NULL;
     return near == NULL ? PE_OK
                         : pe_fail(why, PE_UNKNOWN_PARAMETER, key,

@@ -88,21 +88,6 @@ static void best_free(best *of)
     of->claim = NULL;
 }
 
-/* Keep the claim and its report where they are better. */
-static void offer(best *to, pe_claim *claim, pe_report *report)
-{
-    const bool searched = to->claim != NULL && !to->report.complete && report->complete;
-    if (to->claim != NULL && !searched &&
-        pe_report_faults(report) >= pe_report_faults(&to->report)) {
-        pe_verify_report_free(report);
-        pe_unclaimed_free(claim);
-        return;
-    }
-    best_free(to);
-    to->claim = claim;
-    to->report = *report;
-}
-
 /* One usual table. What has not its shape is passed over. */
 static pe_status try_usual(size_t u, pe_unclaimed_read *read, void *of,
                            const pe_verify_context *context, bool all, best *to, pe_problem *why)
@@ -129,7 +114,16 @@ static pe_status try_usual(size_t u, pe_unclaimed_read *read, void *of,
     }
     if (all || report.matches)
         add_reading(to, claim, &report);
-    offer(to, claim, &report);
+    const bool searched = to->claim != NULL && !to->report.complete && report.complete;
+    if (to->claim != NULL && !searched &&
+        pe_report_faults(&report) >= pe_report_faults(&to->report)) {
+        pe_verify_report_free(&report);
+        pe_unclaimed_free(claim);
+        return PE_OK;
+    }
+    best_free(to); /* it is better */
+    to->claim = claim;
+    to->report = report;
     return PE_OK;
 }
 
