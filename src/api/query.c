@@ -113,31 +113,6 @@ static void leave_open(pe_values *values)
     }
 }
 
-/* What is not given is the model's, or the default. */
-static pe_status complete(pe_query *query, pe_problem *why)
-{
-    pe_problem mistake;
-    const pe_value *model = pe_values_find(&query->values, "model");
-    const bool named = model != NULL && (model->given || model->refused);
-    const bool read = named && model->present;
-    const pe_status status = fill_from_model(query, why);
-    if (pe_status_is_ours(status))
-        return status;
-    if (named && (!read || status != PE_OK))
-        leave_open(&query->values);
-    return PE_ALSO(status, pe_values_defaults(&query->values, &mistake));
-}
-
-/* A query whose mistakes have places is planned for its other ones. */
-static pe_status keep_mistakes(pe_query *query, pe_status status, const pe_problem *why)
-{
-    query->mistakes = malloc(sizeof *query->mistakes);
-    if (query->mistakes == NULL)
-        return status;
-    *query->mistakes = *why;
-    return PE_OK;
-}
-
 pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limits *limits,
                           pe_query *out, pe_problem *why)
 {
@@ -146,10 +121,23 @@ pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limit
         query->values.value[i].refused &= !query->values.value[i].given;
     const bool whole = status == PE_OK || pe_values_set_placeholders(&query->values, 0);
     const bool read = status == PE_OK || (why->where[0] != '\0' && !pe_status_is_ours(status));
-    if (read)
-        status = PE_ALSO(status, complete(query, &mistake));
+    const pe_value *model = pe_values_find(&query->values, "model");
+    const bool named = model != NULL && (model->given || model->refused);
+    const bool known = named && model->present;
+    if (read) { /* what is not given is the model's, or the default */
+        const pe_status filled = fill_from_model(query, &mistake);
+        status = PE_ALSO(status, filled);
+        if (named && (!known || filled != PE_OK))
+            leave_open(&query->values);
+        if (!pe_status_is_ours(status))
+            status = PE_ALSO(status, pe_values_defaults(&query->values, &mistake));
+    }
     if (status != PE_OK && !pe_status_is_ours(status) && whole && read && limits->keep_mistakes)
-        status = keep_mistakes(query, status, why);
+        query->mistakes = malloc(sizeof *query->mistakes);
+    if (query->mistakes != NULL) { /* those with places: it is planned for its other ones */
+        *query->mistakes = *why;
+        status = PE_OK;
+    }
     if (status == PE_OK)
         *out = *query;
     else

@@ -150,38 +150,34 @@ static pe_status walk_json(members *m, pe_slice text, pe_problem *why)
     return pe_json_members_walk(m->nested, m->limits->max_depth - 1, json_member, m, why);
 }
 
-/* A plus sign is itself: exponents have them, and no value of ours has a space. */
-static pe_status decode(char *text, size_t *bytes, pe_problem *why)
+/* A part of a copy, in its place, with a NUL behind it. A plus sign is itself: exponents have them,
+ * and no value of ours has a space. */
+static pe_status decode(pe_slice *part, pe_problem *why)
 {
-    if (!pe_percent_decode(text, bytes))
+    char *text = (char *)(uintptr_t)part->text;
+    if (!pe_percent_decode(text, &part->bytes))
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "the query must have two hexadecimal digits after each %%");
-    if (memchr(text, '\0', *bytes) != NULL || !pe_utf8_valid(text, *bytes))
+    if (memchr(text, '\0', part->bytes) != NULL || !pe_utf8_valid(text, part->bytes))
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "the query must be UTF-8 text without %%00");
-    text[*bytes] = '\0';
+    text[part->bytes] = '\0';
     return PE_OK;
-}
-
-/* One name=value of a copy, which is decoded in its place; there is room for a NUL after it. */
-static pe_status keep_pair(members *m, char *pair, size_t bytes, pe_problem *why)
-{
-    char *equals = memchr(pair, '=', bytes);
-    size_t name_bytes = equals != NULL ? (size_t)(equals - pair) : bytes;
-    char *value = equals != NULL ? equals + 1 : pair + bytes;
-    size_t value_bytes = (size_t)(pair + bytes - value);
-    PE_TRY(decode(value, &value_bytes, why));
-    PE_TRY(decode(pair, &name_bytes, why));
-    return keep_member(m, pair, (pe_slice){value, value_bytes}, why);
 }
 
 static pe_status walk_string(members *m, pe_slice left, pe_problem *why)
 {
-    pe_problem mistake;
     while (left.bytes > 0) {
-        const pe_slice pair = pe_slice_next(&left, '&');
-        char *copied = (char *)(uintptr_t)pair.text;
-        if (pair.bytes > 0) /* nothing between two '&' is no parameter */
-            PE_TRY(note_member(m, keep_pair(m, copied, pair.bytes, &mistake), &mistake, why));
+        pe_problem mistake;
+        pe_slice value = pe_slice_next(&left, '&');
+        if (value.bytes == 0)
+            continue; /* nothing between two '&' is no parameter */
+        pe_slice name = pe_slice_next(&value, '=');
+        pe_status status = decode(&value, &mistake);
+        if (status == PE_OK)
+            status = decode(&name, &mistake);
+        if (status == PE_OK)
+            status = keep_member(m, name.text, value, &mistake);
+        PE_TRY(note_member(m, status, &mistake, why));
     }
     return PE_OK;
 }

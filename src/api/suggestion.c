@@ -96,20 +96,6 @@ static const char *synonym_of(const char *name, bool denied, const char *const *
     return NULL;
 }
 
-/* The same for a name that is nearly one of these. */
-static const char *near_synonym(const char *name, bool denied, const char *const *names, size_t n)
-{
-    const char *words[SYNONYMS_MAX];
-    size_t known = 0;
-    for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        for (size_t i = 0;
-             synonyms[s].names[i] != NULL && pe_nearest_is_name(synonyms[s].meant, names, n); i++)
-            if (known < SYNONYMS_MAX)
-                words[known++] = plain(synonyms[s].names[i]);
-    const char *near = pe_nearest_name(name, words, known);
-    return near != NULL ? synonym_of(near, denied, names, n) : NULL;
-}
-
 /* Less is in too many names; of more names none is told. */
 #define WORD_BYTES 3
 #define SHOWN_MAX  3
@@ -141,29 +127,24 @@ static bool is_counted(const char *as)
     return as != NULL && strstr(as, counted) != NULL;
 }
 
-/* "pairing=half" for a name given as true that is written "pairing=half", or as false that is written
- * "pairing=interleaved"; NULL: neither, or something else may be meant. */
-static const char *switched(const char *as, pe_slice text)
-{
-    const bool yes = pe_slice_is(text, "true") || pe_slice_is(text, "1");
-    const bool no = pe_slice_is(text, "false") || pe_slice_is(text, "0");
-    bool several;
-    const char *other = yes || no ? opposite_of(as, &several) : NULL;
-    return other == NULL ? NULL : yes ? as : several ? NULL : other;
-}
-
 /* What a row makes of a value, with the name that it gets: "" for the value as it is, "positions=0:N",
  * "pairing=half". NULL: it is not taken. */
 static const char *taken_as(size_t s, pe_slice text)
 {
     const char *as = synonyms[s].as;
+    const bool yes = pe_slice_is(text, "true") || pe_slice_is(text, "1");
+    const bool no = pe_slice_is(text, "false") || pe_slice_is(text, "0");
+    bool several;
+    size_t digits = 0;
     if (as == NULL)
         return "";
-    size_t digits = 0;
     while (digits < text.bytes && text.text[digits] >= '0' && text.text[digits] <= '9')
         digits++;
-    const bool number = digits > 0 && digits == text.bytes; /* of positions */
-    return !is_counted(as) ? switched(as, text) : number ? as : NULL;
+    if (is_counted(as))
+        return digits > 0 && digits == text.bytes ? as : NULL;
+    /* given as true it is "pairing=half", as false "pairing=interleaved" */
+    const char *other = yes || no ? opposite_of(as, &several) : NULL;
+    return other == NULL ? NULL : yes ? as : several ? NULL : other;
 }
 
 /* The row's name, where it has one meaning; NULL: it has none such. */
@@ -268,8 +249,17 @@ bool pe_suggestion_find(const char *name, pe_slice value, const char *const *nam
         typo = !is_one_of(name, synonyms[s].names);
     if (typo)
         meant = pe_nearest_name(name, names, n);
-    if (typo && meant == NULL && strlen(name) >= WORD_BYTES)
-        meant = near_synonym(name, denied, names, own);
+    if (typo && meant == NULL && strlen(name) >= WORD_BYTES) { /* nearly what others call one */
+        const char *words[SYNONYMS_MAX];
+        size_t known = 0;
+        for (size_t s = 0; s < PE_LEN(synonyms); s++)
+            for (const char *const *word = synonyms[s].names;
+                 *word != NULL && pe_nearest_is_name(synonyms[s].meant, names, own); word++)
+                if (known < SYNONYMS_MAX)
+                    words[known++] = plain(*word);
+        const char *near = pe_nearest_name(name, words, known);
+        meant = near != NULL ? synonym_of(near, denied, names, own) : NULL;
+    }
     if (meant == NULL)
         return false;
     const char *second = strstr(meant, between); /* "height and width": with what was given */

@@ -74,10 +74,21 @@ static const char *suggest(const pe_param *param, pe_slice text)
     return choice != NULL ? choice : pe_nearest_name(plain, param->choices, n);
 }
 
-static pe_status fail_unknown(const pe_value_reading *to, pe_slice text, pe_problem *why)
+/* What is refused leaves *out as it is, a choice: more mistakes are looked for behind this one. */
+static pe_status read_one(const pe_value_reading *to, pe_slice text, size_t *out, pe_problem *why)
 {
     const char *const *choices = to->param->choices;
     const bool several = to->param->kind == PE_KIND_CHOICES;
+    if (text.bytes == 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s %s", to->param->name,
+                       several ? "must not hold an empty name" : "must not be empty");
+    const char *of_others =
+        taken(to->param, to->value->param->name, text, &to->value->choice_alias);
+    const size_t found = find(choices, of_others != NULL ? pe_slice_of(of_others) : text);
+    if (choices[found] != NULL) {
+        *out = found;
+        return PE_OK;
+    }
     const char *near = suggest(to->param, text);
     pe_buffer list = {0};
     for (size_t i = 0; choices[i] != NULL; i++)
@@ -88,23 +99,6 @@ static pe_status fail_unknown(const pe_value_reading *to, pe_slice text, pe_prob
         near != NULL ? ", did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
     pe_buffer_free(&list);
     return status;
-}
-
-/* What is refused leaves *out as it is, a choice: more mistakes are looked for behind this one. */
-static pe_status read_one(const pe_value_reading *to, pe_slice text, size_t *out, pe_problem *why)
-{
-    if (text.bytes == 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s %s", to->param->name,
-                       to->param->kind == PE_KIND_CHOICES ? "must not hold an empty name"
-                                                          : "must not be empty");
-    const char *of_others =
-        taken(to->param, to->value->param->name, text, &to->value->choice_alias);
-    const size_t found =
-        find(to->param->choices, of_others != NULL ? pe_slice_of(of_others) : text);
-    if (to->param->choices[found] == NULL)
-        return fail_unknown(to, text, why);
-    *out = found;
-    return PE_OK;
 }
 
 pe_status pe_value_choice_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)

@@ -336,17 +336,6 @@ static pe_status take_tensor(const pe_claim_reader *r, pe_claim *claim, pe_store
     return PE_OK;
 }
 
-static pe_status take_tensors(const pe_claim_reader *r, pe_claim *claim, pe_stored_list *list,
-                              pe_dtype dtype, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t t = 0; t < list->n && status == PE_OK; t++)
-        status = take_tensor(r, claim, &list->tensor[t], list->n == 1, dtype, why);
-    if (status == PE_OK && r->shapes.angles && r->body != NULL && r->body->awaited > 0)
-        return pe_claim_groups_fail_begun(why);
-    return status == PE_OK ? pe_claim_shapes_take_angles(&r->shapes, claim, why) : status;
-}
-
 /* The numbers of JSON, and what the tensors tell. */
 static pe_status read_tensors(pe_claim_reader *r, const pe_claim_group *group, pe_claim *claim,
                               pe_stored_list *list, pe_query *query, pe_problem *why)
@@ -404,8 +393,12 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
         status = (*why = *query.mistakes).status;
     status = PE_ALSO(status, tensors);
     const pe_dtype dtype = pe_values_dtype(&query.values);
-    status = PE_ALSO(status, take_query(claim, &query, &mistake));
-    return status == PE_OK ? take_tensors(r, claim, list, dtype, why) : status;
+    PE_TRY(PE_ALSO(status, take_query(claim, &query, &mistake)));
+    for (size_t t = 0; t < list->n; t++)
+        PE_TRY(take_tensor(r, claim, &list->tensor[t], list->n == 1, dtype, why));
+    if (r->shapes.angles && r->body != NULL && r->body->awaited > 0)
+        return pe_claim_groups_fail_begun(why);
+    return pe_claim_shapes_take_angles(&r->shapes, claim, why);
 }
 
 static pe_status check_axis(pe_claim_reader *r, pe_problem *why)
