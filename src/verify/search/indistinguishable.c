@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* indistinguishable.c - other parameters that an upload which matches cannot exclude. */
 #include "plan/common_params.h"
+#include "plan/resource.h"
 #include "verify/search/attempts.h"
 
 #include <math.h>
@@ -20,14 +21,17 @@ static bool is_in(const char *const *list, const char *name)
     return *list != NULL;
 }
 
-/* What is scaled otherwise: the rows of faults.h with these parameters, of types in wide use. */
-static bool is_alternative(const pe_fault *fault)
+/* What is scaled otherwise: the rows of faults.h with these parameters, which the claim has, of types in
+ * wide use. */
+static bool is_alternative(const pe_claim *claim, const pe_fault *fault)
 {
     static const char *const params[] = {
         "rope_theta", "base", "rope_type", "seq_len", "original_max_position_embeddings", NULL};
     static const char *const types[] = {"default", "linear", "ntk",      "dynamic",
                                         "yarn",    "llama3", "longrope", NULL};
     if (fault->param == NULL || !is_in(params, fault->param) ||
+        pe_values_find(&claim->values, fault->param) == NULL ||
+        !pe_faults_is_of(claim->resource->name, fault->text) ||
         fault->name == PE_NAME(original_scaled))
         return false;
     return strcmp(fault->param, "rope_type") != 0 || is_in(types, fault->op);
@@ -147,7 +151,7 @@ void pe_indistinguishable_find(pe_search *s)
     if (s->view->layout == NULL || s->view->axes > 1)
         return;
     for (size_t f = 0; f < pe_faults_n && !pe_attempts_spent(s); f++)
-        if (is_alternative(&pe_faults[f]))
+        if (is_alternative(s->claim.claim, &pe_faults[f]))
             try(s, &pe_faults[f]);
     s->report->work += s->work;
 }
