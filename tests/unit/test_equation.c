@@ -70,11 +70,11 @@ static void other_texts_are_none(void **state)
         assert_false(pe_equation_read(wrong[k], pe_sequence_terms, NULL, NULL, &sequence, &e));
 }
 
-static const pe_slips *const lists[] = {
-    &pe_mistakes_of_positions, &pe_mistakes_of_frequencies, &pe_mistakes_of_values,
-    &pe_mistakes_of_scales,    &pe_mistakes_of_padding,     &pe_mistakes_of_places,
-    &pe_mistakes_of_slopes,    &pe_mistakes_of_distances,   &pe_mistakes_of_waves,
-    &pe_mistakes_of_tokens,    &pe_mistakes_of_elements};
+static const pe_slips *const lists[] = {&pe_mistakes_of_positions, &pe_mistakes_of_frequencies,
+                                        &pe_mistakes_of_values,    &pe_mistakes_of_padding,
+                                        &pe_mistakes_of_places,    &pe_mistakes_of_slopes,
+                                        &pe_mistakes_of_distances, &pe_mistakes_of_waves,
+                                        &pe_mistakes_of_tokens,    &pe_mistakes_of_elements};
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"
 
