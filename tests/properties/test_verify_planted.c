@@ -244,12 +244,14 @@ static void take_positions(planted *p)
     pe_positions_free(&range);
 }
 
-/* Of a row of faults, or of a number that is looked for. */
+/* Of a row of faults that is not one resource's alone, which is none of these, or of a number that is
+ * looked for. */
 static bool is_row(const char *name)
 {
     static const char *const fits[] = {"rope_theta", "base", "factor", "scale", "scaling_added"};
     for (size_t f = 0; f < pe_faults_n; f++)
-        if (strcmp(pe_guess_fault_name(&pe_faults[f]), name) == 0)
+        if (strcmp(pe_guess_fault_name(&pe_faults[f]), name) == 0 &&
+            (pe_faults[f].change != pe_changes_set || pe_faults[f].text == NULL))
             return true;
     for (size_t f = 0; f < PE_LEN(fits); f++)
         if (strcmp(fits[f], name) == 0)
