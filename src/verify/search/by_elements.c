@@ -189,20 +189,32 @@ static bool has_division(const pe_beside *b, division by)
 
 /* ---- telling ---- */
 
-/* "columns 64 to 127 of 128", "rows 1 to 5 of 8 (3 of them)", "tensor sin": those that the guess
- * fails. */
+/* "columns 64 to 127 of 128", "rows 1 to 5 of 8 in steps of 2", "tensor sin": those that the guess
+ * fails. Units between them may not have been looked at. */
 static void tell_units(const pe_beside *b, const units *at, pe_buffer *out)
 {
-    size_t first = failing(at, 0), last = first, n = 0;
-    for (size_t u = first; u < at->n; u = failing(at, u + 1), n++)
-        last = u;
+    const size_t first = failing(at, 0), step = failing(at, first + 1) - first;
+    size_t last = first, n = 0;
+    bool right = false, even = true;
+    for (size_t u = first; u < at->n; last = u, u = failing(at, u + 1), n++) {
+        for (size_t between = last + 1; between < u; between++)
+            right |= at->all[between] > 0;
+        even &= n == 0 || u - last == step;
+    }
     if (at->by == TENSORS && n == 1)
         pe_buffer_format(out, "tensor %s", b->view->claim->uploads[first].name);
     else if (n == 1)
         pe_buffer_format(out, "%s %zu of %zu", words[at->by].one, first, at->n);
     else
-        pe_buffer_format(out, "%s %zu to %zu of %zu", words[at->by].several, first, last, at->n);
-    if (n < last - first + 1)
+        pe_buffer_format(out, "%s %zu %s %zu of %zu", words[at->by].several, first,
+                         n == 2 ? "and" : "to", last, at->n);
+    if (n < 3 || n == last - first + 1)
+        return;
+    if (!right)
+        pe_buffer_str(out, " (of those that were looked at)");
+    else if (even)
+        pe_buffer_format(out, " in steps of %zu", step);
+    else
         pe_buffer_format(out, " (%zu of them)", n);
 }
 

@@ -97,10 +97,15 @@ static bool find_others(const pe_sequence *l, pe_guess *guess)
                          : pe_sequence_is_scaled(l) && l->listed == 0 ? &bands
                                                                       : &others;
     pe_guess_say(guess, of, pe_fault_remedy(of));
-    pe_buffer_format(&guess->rule,
-                     "frequencies are others: %zu of the pairs %zu to %zu turn %.4g to %.4g times "
-                     "as fast as claimed",
-                     n, first, last, low, high);
+    pe_buffer_str(&guess->rule, "frequencies are others: ");
+    if (n <= last - first)
+        pe_buffer_format(&guess->rule, "%zu of the ", n);
+    pe_buffer_format(&guess->rule, "pairs %zu to %zu turn ", first, last);
+    if (low > 1e-3 * high)
+        pe_buffer_format(&guess->rule, "%.4g to ", low);
+    else
+        pe_buffer_str(&guess->rule, "at most ");
+    pe_buffer_format(&guess->rule, "%.4g times as fast as claimed", high);
     guess->fitted = true;
     return true;
 }

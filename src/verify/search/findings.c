@@ -165,15 +165,20 @@ static const pe_fault zeros = {
               "masks, class tokens, buffers of zeros"};
 static const pe_fault not_finite = {.name = PE_NAME(not_finite)};
 
+static void tell_range(size_t first, size_t last, pe_buffer *out)
+{
+    pe_buffer_format(out, first < last ? " (%zu to %zu)" : " (%zu)", first, last);
+}
+
 static void describe_mismatches(const pe_mismatches *at, bool sampled, pe_buffer *out)
 {
     pe_buffer_format(out, "%zu of %zu elements%s are something else, in %zu of %zu rows",
                      at->elements, at->compared, sampled ? " of the sample" : "", at->rows,
                      at->all_rows);
     if (!sampled)
-        pe_buffer_format(out, " (%zu to %zu)", at->first_row, at->last_row);
-    pe_buffer_format(out, " and %zu of %zu columns (%zu to %zu)", at->columns, at->all_columns,
-                     at->first_column, at->last_column);
+        tell_range(at->first_row, at->last_row, out);
+    pe_buffer_format(out, " and %zu of %zu columns", at->columns, at->all_columns);
+    tell_range(at->first_column, at->last_column, out);
     if (at->not_finite > 0)
         pe_buffer_format(out, "; %zu of them are NaN or infinite", at->not_finite);
     if (at->zeros == at->elements)
