@@ -58,11 +58,13 @@ static pe_status take_gguf(pe_multipart *form, pe_slice query, const pe_read_lim
 /* Of reading a byte of CSV, in units: twice, and most numbers have few. */
 #define CSV_WORK 3
 
-static pe_status charge_csv(pe_request *request, const pe_binary_body *body, pe_problem *why)
+/* Once: with `more` a search is under way, whose allowance stands. */
+static pe_status charge_csv(pe_request *request, const pe_binary_body *body, const char *more,
+                            pe_problem *why)
 {
-    const bool is_csv =
-        body->data != NULL && body->awaited == 0 && strcmp(body->media_type, "text/csv") == 0;
-    return is_csv ? pe_admission_take(request, CSV_WORK * body->bytes, why) : PE_OK;
+    const bool is_due =
+        *more == '\0' && body->data != NULL && strcmp(body->media_type, "text/csv") == 0;
+    return is_due ? pe_admission_take(request, CSV_WORK * body->bytes, why) : PE_OK;
 }
 
 /* A form: parameters may be in the query and in parts; `more` stands behind them. */
@@ -93,7 +95,7 @@ static pe_status read_form(pe_request *request, const char *more, pe_claim *out,
     form.tensors.csv_bare = request->csv_bare;
     request->csv_doubtful = form.tensors.data != NULL && pe_csv_body_is_doubtful(&form.tensors);
     if (status == PE_OK)
-        status = charge_csv(request, &form.tensors, why);
+        status = charge_csv(request, &form.tensors, more, why);
     if (status == PE_OK)
         status = query.failed ? pe_fail_memory(why)
                               : pe_claim_binary_parse(&form.tensors, &limits, out, why);
@@ -115,7 +117,6 @@ static pe_status read_tensors(pe_request *request, pe_binary_body *body, size_t 
     const pe_read_limits limits = limits_of(request);
     body->csv_bare = request->csv_bare;
     body->awaited = awaited;
-    PE_TRY(charge_csv(request, body, why));
     body->needed = &needed;
     const pe_status status = pe_claim_binary_parse(body, &limits, out, why);
     request->part_at = needed;
@@ -177,8 +178,10 @@ static pe_status read_claim(void *context, const char *more, pe_claim *out, pe_p
     pe_buffer_format(&query, "%s%s%s", request->query.text,
                      request->query.bytes > 0 && *more != '\0' ? "&" : "", more);
     parameters.binary.string = pe_buffer_slice(&query);
-    const pe_status status =
-        query.failed ? pe_fail_memory(why) : read_tensors(request, &parameters.binary, 0, out, why);
+    pe_status status =
+        query.failed ? pe_fail_memory(why) : charge_csv(request, &parameters.binary, more, why);
+    if (status == PE_OK)
+        status = read_tensors(request, &parameters.binary, 0, out, why);
     pe_buffer_free(&query);
     return status;
 }
