@@ -140,7 +140,7 @@ export const cases = {
     },
     'nothing is hidden from axe: all parts open': async (bench) => {
         const page = await bench.page('#/any/rope/table?head_dim=64&at=3,4');
-        for (const summary of await page.$$('summary')) await summary.click();
+        for (const summary of await page.$$('summary:not(.sheet > *)')) await summary.click();
         await bench.settled(page);
         assert.deepEqual(await findings(page), []);
     },
