@@ -138,8 +138,8 @@ static inline size_t count_commas(const char *at, size_t n, bool *brackets, bool
     return commas;
 }
 
-/* A rectangular array has one number more than commas, up to its last bracket. Has this one rows of one length, and nothing
- * in it that no number has? */
+/* A rectangular array has one number more than commas, up to its last bracket. Has this one rows of one
+ * length, and nothing in it that no number has? */
 static size_t count_numbers(const char *text, const char *end, bool *fits)
 {
     size_t commas = 0, depth = 0, length = UNKNOWN, before = UNKNOWN; /* the last '[' */
@@ -147,6 +147,7 @@ static size_t count_numbers(const char *text, const char *end, bool *fits)
     *fits = true;
     for (size_t n = BLOCK; text < end; text += n) {
         size_t so_far = commas;
+        bool before_block = others;
         n = end - text < BLOCK ? (size_t)(end - text) : BLOCK;
         commas += n == BLOCK ? count_commas(text, BLOCK, &brackets, &others)
                              : count_commas(text, n, &brackets, &others);
@@ -158,8 +159,9 @@ static size_t count_numbers(const char *text, const char *end, bool *fits)
                 *fits &= so_far - before == length;
             }
             before = text[i] == '[' ? so_far : text[i] == ']' ? UNKNOWN : before;
-            if (text[i] == ']' && --depth == 0) {
-                *fits &= !others;
+            if (text[i] == ']' && --depth == 0) { /* what follows in the block is not of it */
+                (void)count_commas(text, i + 1, &brackets, &before_block);
+                *fits &= !before_block;
                 return so_far + 1;
             }
         }

@@ -42,7 +42,8 @@ unsigned pe_measure_explained_by(const pe_measure_row *r, size_t c);
 typedef bool pe_measure_visit(void *state, const pe_expect *expect, pe_measure_row *r);
 
 /** Visit the rows of each token in turn; the last block of tokens comes first where last_first is
- * set, for its positions tell most, and before all rows a few plain numbers. `expect` is freed. Errors  as pe_expect_row. */
+ * set, for its positions tell most, and before all rows a few plain numbers. `expect` is freed.
+ * Errors  as pe_expect_row. */
 pe_status pe_measure_walk(const pe_comparison *of, pe_expect *expect, bool last_first,
                           pe_measure_visit *each, void *state, pe_problem *why) PE_MUST_CHECK;
 
