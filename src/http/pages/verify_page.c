@@ -110,17 +110,18 @@ static pe_status read_form(pe_request *request, const char *more, pe_claim *out,
 
 /* awaited: bytes of the body that are still to come. Where rows can be read of more bytes than are
  * there, part_at tells of how many. */
-static pe_status read_tensors(pe_request *request, pe_binary_body *body, size_t awaited,
+static pe_status read_tensors(pe_request *request, const pe_binary_body *sent, size_t awaited,
                               pe_claim *out, pe_problem *why)
 {
     size_t needed = 0;
+    pe_binary_body body = *sent;
     const pe_read_limits limits = limits_of(request);
-    body->csv_bare = request->csv_bare;
-    body->awaited = awaited;
-    body->needed = &needed;
-    const pe_status status = pe_claim_binary_parse(body, &limits, out, why);
+    body.csv_bare = request->csv_bare;
+    body.awaited = awaited;
+    body.needed = &needed;
+    const pe_status status = pe_claim_binary_parse(&body, &limits, out, why);
     request->part_at = needed;
-    request->csv_doubtful = pe_csv_body_is_doubtful(body);
+    request->csv_doubtful = pe_csv_body_is_doubtful(&body);
     return status;
 }
 
