@@ -105,17 +105,21 @@ static bool set(pe_guess *guess, pe_value *value, const char *op, double x)
            set_number(value, number_of(guess, op, &x, 0, 1));
 }
 
-/* "name = equation; ...": values that follow from the first one, which was x. They are left out where
- * the equation makes no number. */
-static void set_more(pe_guess *guess, const char *more, double x)
+/* "name = equation; ...": values that follow from the first one, which was x; "none" leaves one out.
+ * False: one cannot be that. */
+static bool set_more(pe_guess *guess, const char *more, double x)
 {
     char name[48], op[64];
+    bool can = true;
     for (; more != NULL && sscanf(more, " %47[a-z_] = %63[^;]", name, op) == 2;
          more += strcspn(more, ";"), more += *more != '\0') {
         pe_value *value = pe_values_find(&guess->values, name);
-        if (value != NULL && !set(guess, value, op, x))
+        if (value != NULL && !set(guess, value, op, x)) {
             value->present = false;
+            can &= strcmp(op, "none") == 0;
+        }
     }
+    return can;
 }
 
 /* ---- types of scaling ---- */
@@ -207,8 +211,9 @@ bool pe_changes_set(pe_guess *guess, const pe_fault *fault)
     if (fault->op != NULL ? !set(guess, value, fault->op, x) : !set_number(value, fault->value))
         return false;
     if (strcmp(fault->param, "rotary_dim") == 0) /* where both are given, it says what that is */
-        set_more(guess, "partial_rotary_factor = rotary_dim/head_dim", x);
-    set_more(guess, fault->more, x);
+        (void)set_more(guess, "partial_rotary_factor = rotary_dim/head_dim", x);
+    if (!set_more(guess, fault->more, x))
+        return false;
     guess->distortion.values_inexact |=
         fault->more != NULL || (fault->op != NULL && value->param->kind == PE_KIND_REAL &&
                                 value->real != floor(value->real));
