@@ -28,8 +28,12 @@ static const json_t *source_of(const json_t *sources, const json_t *name)
 
 static void add_hex(const char *digits, pe_buffer *out)
 {
-    for (unsigned byte; sscanf(digits, " %2x", &byte) == 1; digits += strspn(digits, " ") + 2)
-        pe_buffer_add(out, &(char){(char)byte}, 1);
+    char pair[3] = "";
+    for (digits += strspn(digits, " "); digits[0] != 0 && digits[1] != 0;
+         digits += 2 + strspn(digits + 2, " ")) {
+        memcpy(pair, digits, 2);
+        pe_buffer_add(out, &(char){(char)strtoul(pair, NULL, 16)}, 1);
+    }
 }
 
 static void add_times(const test_server *server, const json_t *sources, const json_t *its,
