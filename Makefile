@@ -391,6 +391,8 @@ run-tests: $(PROGRAM) $(TEST_BIN)
 		TEST_COMMAND="make $(if $(EMULATOR),test-aarch64,test)$(if $(filter release,$(BUILD)),, BUILD=$(BUILD))" \
 		TEST_EMULATOR="$(EMULATOR)" tests/run $(B)/tests $(TEST_BIN) $(TEST_SCRIPT)
 
+build-tests: $(TEST_BIN)
+
 run-calls: $(PROGRAM) $(TEST_BIN)
 	@tests/calls $(PROGRAM) build/calls $(TEST_BIN)
 
