@@ -293,6 +293,25 @@ static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
         add_choice(shapes, pairing, "interleaved", "neighbours keep their lengths");
 }
 
+/* Some keep a frequency for each channel of a row to multiply with. */
+static void read_inv_freq(pe_claim_shapes *shapes, pe_stored *tensor)
+{
+    pe_tensor_rows r;
+    const bool is_row = tensor->elements >= 4 &&
+                        size_of(shapes, head_dim) != 2 * tensor->elements &&
+                        pe_tensor_rows_read(tensor, 1, &r) && r.n == 1;
+    const size_t run = is_row && pe_tensor_rows_are_doubled(&r, 1)             ? 1
+                       : is_row && pe_tensor_rows_are_doubled(&r, r.width / 2) ? r.width / 2
+                                                                               : 0;
+    if (run > 0) {
+        pe_tensor_halve(tensor, &r, run);
+        pe_claim_report(&shapes->reported, "each number of %s stands twice: %s",
+                        tensor->name[0] != '\0' ? tensor->name : "the table",
+                        run == 1 ? "neighbours are equal" : "its halves are equal");
+    }
+    add_size(shapes, head_dim, 2 * tensor->elements);
+}
+
 static void read_rope(pe_claim_shapes *shapes, pe_stored_list *list)
 {
     pe_tensor_rows r;
@@ -301,17 +320,7 @@ static void read_rope(pe_claim_shapes *shapes, pe_stored_list *list)
     const pe_claim_family family = pe_claim_groups_name(list);
     if (family == PE_FAMILY_INV_FREQ) {
         move_values(shapes, pe_registry_find("rope/frequencies"));
-        pe_stored *tensor = &list->tensor[0];
-        const bool is_row = tensor->elements >= 4 && pe_tensor_rows_read(tensor, 1, &r) && r.n == 1;
-        const size_t run = is_row && pe_tensor_rows_are_doubled(&r, 1)             ? 1
-                           : is_row && pe_tensor_rows_are_doubled(&r, r.width / 2) ? r.width / 2
-                                                                                   : 0;
-        if (run > 0) { /* some keep a frequency for each channel of a row to multiply with */
-            pe_tensor_halve(tensor, &r, run);
-            pe_claim_report(&shapes->reported, "each number of %s stands twice: %s", tensor->name,
-                            run == 1 ? "neighbours are equal" : "its halves are equal");
-        }
-        add_size(shapes, head_dim, 2 * tensor->elements);
+        read_inv_freq(shapes, &list->tensor[0]);
         return;
     }
     if (family == PE_FAMILY_VECTORS)
@@ -402,16 +411,12 @@ static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
 static const struct sizes {
     const char *resource;
     size_t axes; /* axes of one element in front are left out */
-    struct {
-        const char *name;
-        size_t times;
-    } axis[3];
+    const char *name[3];
 } sizes[] = {
-    {"sinusoidal", 2, {{positions, 1}, {d_model, 1}}},
-    {"rope/frequencies", 1, {{head_dim, 2}}},
-    {"alibi/slopes", 1, {{num_heads, 1}}},
-    {"alibi/bias", 3, {{num_heads, 1}, {query_length, 1}, {key_length, 1}}},
-    {"t5/buckets", 2, {{query_length, 1}, {key_length, 1}}},
+    {"sinusoidal", 2, {positions, d_model}},
+    {"alibi/slopes", 1, {num_heads}},
+    {"alibi/bias", 3, {num_heads, query_length, key_length}},
+    {"t5/buckets", 2, {query_length, key_length}},
 };
 
 /* The last `axes` axes: those before them have one element, or for two axes one between them. */
@@ -437,7 +442,7 @@ static bool fit_axes(const pe_stored *tensor, size_t axes, size_t *out)
 static bool contradicts(const pe_claim_shapes *shapes, const struct sizes *row, const size_t *of)
 {
     for (size_t a = 0; a < row->axes; a++) {
-        const char *name = row->axis[a].name;
+        const char *name = row->name[a];
         const size_t given = name == num_heads || name == query_length ? size_of(shapes, name) : 0;
         if (given != 0 && of[a] != given && of[a] != 1)
             return true;
@@ -454,7 +459,7 @@ static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored 
     if (row == sizes + PE_LEN(sizes) || !fit_axes(tensor, row->axes, of))
         return;
     /* Of a table of one tensor any name is its name. */
-    if (lone && strcmp(resource, "rope/frequencies") != 0 && tensor->name[0] != '\0') {
+    if (lone && tensor->name[0] != '\0') {
         if (!pe_claim_is_nameless(tensor->name))
             pe_claim_report(&shapes->reported, "%s is read as the table", tensor->name);
         tensor->name[0] = '\0';
@@ -464,7 +469,7 @@ static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored 
         of[1] = size_of(shapes, d_model);
     }
     for (size_t a = 0; a < row->axes && !contradicts(shapes, row, of); a++)
-        add_size(shapes, row->axis[a].name, of[a] * row->axis[a].times);
+        add_size(shapes, row->name[a], of[a]);
 }
 
 /* A batch whose items are the same, as where a table is expanded, stands for one of them, unless each
@@ -498,6 +503,8 @@ void pe_claim_shapes_read(pe_claim_shapes *shapes, pe_stored_list *tensors)
         read_rope(shapes, tensors);
     else if (resource->run != NULL)
         read_patches(shapes, tensors);
+    else if (strcmp(resource->name, "rope/frequencies") == 0)
+        read_inv_freq(shapes, &tensors->tensor[0]);
     else
         read_sizes(shapes, resource->name, &tensors->tensor[0], tensors->n == 1);
 }
