@@ -9,7 +9,38 @@
 
 #include "base/buffer.h"
 #include "base/status.h"
-#include "sandbox/walls.h"
+#include "config/settings.h"
+
+/** What for a path is opened after the start; for a folder it holds for all below it. */
+typedef enum pe_sandbox_use {
+    PE_SANDBOX_READS,
+    PE_SANDBOX_WRITES,  /* files are made and written, never read, cut or removed */
+    PE_SANDBOX_FINDS,   /* reads, if it is there and may be read */
+    PE_SANDBOX_REMOVES, /* files are removed */
+} pe_sandbox_use;
+
+typedef struct pe_sandbox_path {
+    char path[512];
+    pe_sandbox_use use;
+} pe_sandbox_path;
+
+#define PE_SANDBOX_PATHS_MAX 32
+
+/** What is asked for. */
+typedef struct pe_sandbox_plan {
+    bool enclose;     /* put up the walls; false: only `user` and `core_dumps` count */
+    bool required;    /* a wall that cannot be put up is an error */
+    bool core_dumps;  /* may be written */
+    const char *user; /* whom root becomes; "" : nobody else */
+    pe_sandbox_path paths[PE_SANDBOX_PATHS_MAX];
+    size_t n_paths;
+} pe_sandbox_plan;
+
+/** By the settings sandbox, user and core_dumps, and all that name files. The plan borrows from
+ * config. */
+void pe_sandbox_plan_make(const pe_config *config, pe_sandbox_plan *out);
+
+typedef enum pe_sandbox_state { PE_SANDBOX_OFF, PE_SANDBOX_ON, PE_SANDBOX_FAILED } pe_sandbox_state;
 
 /** The walls, in the order in which they are put up. */
 enum {
@@ -22,12 +53,14 @@ enum {
     PE_SANDBOX_WALLS
 };
 
-/** How each wall stands. */
+/** How a wall stands. */
+typedef struct pe_sandbox_wall {
+    pe_sandbox_state state;
+    char detail[160]; /* one clause: what holds, or why it does not */
+} pe_sandbox_wall;
+
 typedef struct pe_sandbox {
-    struct {
-        pe_sandbox_state state;
-        char detail[160]; /* one clause: what holds, or why it does not */
-    } wall[PE_SANDBOX_WALLS];
+    pe_sandbox_wall wall[PE_SANDBOX_WALLS];
 } pe_sandbox;
 
 /**
