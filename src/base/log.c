@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -25,64 +24,62 @@ static atomic_int format = FORMAT_TERMINAL;
 static atomic_int terminal = -1;
 static atomic_bool of_command; /* then it is as if lines went to a terminal */
 
-/* Made and freed while there is no other thread that logs. NULL: lines are written at once. */
-static pe_log_sink *events, *accesses; /* accesses may be the same as events */
+/* Where lines go: made and freed while there is no other thread that logs. ACCESSES: NULL where they
+ * go with the events. EVENTS: NULL where lines are written at once. */
+enum { EVENTS, ACCESSES, SINKS };
+static pe_log_sink *sinks[SINKS];
 
 /* ---- where lines go ---- */
 
 pe_status pe_log_start(const pe_log_options *options, pe_problem *why)
 {
     const size_t bytes = options->queue_bytes;
-    pe_log_sink *log = NULL, *access_log = NULL;
-    PE_TRY(pe_log_sink_make("log_file", options->file, bytes, &log, why));
-    if (*options->access_file != '\0' && pe_log_sink_make("access_log_file", options->access_file,
-                                                          bytes, &access_log, why) != PE_OK) {
-        pe_log_sink_free(log, 0);
-        return why->status;
-    }
-    events = log;
-    accesses = access_log != NULL ? access_log : log;
-    return PE_OK;
+    PE_TRY(pe_log_sink_make("log_file", options->file, bytes, &sinks[EVENTS], why));
+    if (*options->access_file == '\0' ||
+        pe_log_sink_make("access_log_file", options->access_file, bytes, &sinks[ACCESSES], why) ==
+            PE_OK)
+        return PE_OK;
+    pe_log_sink_free(sinks[EVENTS], 0);
+    sinks[EVENTS] = NULL;
+    return why->status;
 }
 
 pe_status pe_log_run(pe_problem *why)
 {
-    if (events == NULL || pe_log_sink_run(events, why) != PE_OK)
-        return events == NULL ? PE_OK : why->status;
-    return accesses == events ? PE_OK : pe_log_sink_run(accesses, why);
+    for (size_t s = 0; s < SINKS; s++)
+        if (sinks[s] != NULL)
+            PE_TRY(pe_log_sink_run(sinks[s], why));
+    return PE_OK;
 }
 
 void pe_log_stop(void)
 {
-    pe_log_sink *log = events, *access_log = accesses;
-    if (log == NULL)
-        return;
-    events = accesses = NULL;
-    if (access_log != log)
-        pe_log_sink_free(access_log, FLUSH_MS);
-    pe_log_sink_free(log, FLUSH_MS);
+    for (size_t s = SINKS; s-- > 0;) {
+        pe_log_sink *sink = sinks[s];
+        sinks[s] = NULL;
+        pe_log_sink_free(sink, FLUSH_MS);
+    }
 }
 
 void pe_log_flush(void)
 {
-    if (events != NULL)
-        pe_log_sink_flush(events, FLUSH_MS);
+    if (sinks[EVENTS] != NULL)
+        pe_log_sink_flush(sinks[EVENTS], FLUSH_MS);
 }
 
 void pe_log_reopen(void)
 {
-    if (events == NULL)
-        return;
-    pe_log_sink_reopen(events);
-    if (accesses != events)
-        pe_log_sink_reopen(accesses);
+    for (size_t s = 0; s < SINKS; s++)
+        if (sinks[s] != NULL)
+            pe_log_sink_reopen(sinks[s]);
 }
 
 uint64_t pe_log_dropped(void)
 {
-    if (events == NULL)
-        return 0;
-    return pe_log_sink_dropped(events) + (accesses != events ? pe_log_sink_dropped(accesses) : 0);
+    uint64_t dropped = 0;
+    for (size_t s = 0; s < SINKS; s++)
+        dropped += sinks[s] != NULL ? pe_log_sink_dropped(sinks[s]) : 0;
+    return dropped;
 }
 
 /* A line that cannot be written (closed, no memory) is dropped. */
@@ -135,11 +132,6 @@ pe_log_level pe_log_level_named(const char *name)
     while (level + 1 < PE_LEN(level_names) && strcmp(level_names[level], name) != 0)
         level++;
     return (pe_log_level)level;
-}
-
-static bool writes(pe_log_level level)
-{
-    return (int)level <= atomic_load_explicit(&level_max, memory_order_relaxed);
 }
 
 /* ---- for people ---- */
@@ -197,15 +189,9 @@ static void format_line(const pe_log_sink *sink, pe_buffer *line, pe_log_level l
         format_text(line, level, event, members);
         return;
     }
-    /* Now, UTC, as RFC 3339 with milliseconds. */
-    struct timespec now;
-    struct tm utc;
-    char text[32];
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-    pe_buffer_format(line, "{\"time\":\"%s.%03ldZ\"", text, now.tv_nsec / 1000000);
-    pe_buffer_format(line, ",\"level\":\"%s\",\"event\":", level_names[level]);
+    char now[PE_LOG_TIME];
+    pe_log_sink_time(now);
+    pe_buffer_format(line, "{\"time\":\"%s\",\"level\":\"%s\",\"event\":", now, level_names[level]);
     pe_buffer_json_string(line, event);
     for (const pe_log_member *m = members; m != NULL && m->kind != PE_LOG_END; m++) {
         if (m->kind != PE_LOG_NONE) {
@@ -227,23 +213,28 @@ static void format_line(const pe_log_sink *sink, pe_buffer *line, pe_log_level l
 
 void pe_log(pe_log_level level, const char *event, const pe_log_member *members)
 {
-    if (!writes(level))
+    if ((int)level > atomic_load_explicit(&level_max, memory_order_relaxed))
         return;
     pe_buffer line = {0};
-    format_line(events, &line, level, event, members);
-    add_line(events, &line);
+    format_line(sinks[EVENTS], &line, level, event, members);
+    add_line(sinks[EVENTS], &line);
     pe_buffer_free(&line);
+}
+
+static pe_log_sink *access_sink(void)
+{
+    return sinks[sinks[ACCESSES] != NULL ? ACCESSES : EVENTS];
 }
 
 void pe_log_access(const pe_log_member *members)
 {
     pe_buffer line = {0};
-    format_line(accesses, &line, PE_LOG_INFO, "access", members);
-    add_line(accesses, &line);
+    format_line(access_sink(), &line, PE_LOG_INFO, "access", members);
+    add_line(access_sink(), &line);
     pe_buffer_free(&line);
 }
 
 void pe_log_access_line(const pe_buffer *line)
 {
-    add_line(accesses, line);
+    add_line(access_sink(), line);
 }

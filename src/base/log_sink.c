@@ -74,18 +74,23 @@ static size_t write_all(int fd, const char *data, size_t bytes)
 
 /* ---- the thread ---- */
 
-/* A line of the log about the log. */
-static size_t format_note(char *out, size_t bytes, const char *event, const char *member)
+void pe_log_sink_time(char out[PE_LOG_TIME])
 {
     struct timespec now;
     struct tm utc;
-    char time[32];
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
-    strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%S", &utc);
-    const int n =
-        snprintf(out, bytes, "{\"time\":\"%s.%03ldZ\",\"level\":\"warn\",\"event\":\"%s\",%s}\n",
-                 time, now.tv_nsec / 1000000, event, member);
+    const size_t used = strftime(out, PE_LOG_TIME, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out + used, PE_LOG_TIME - used, ".%03ldZ", now.tv_nsec / 1000000);
+}
+
+/* A line of the log about the log. */
+static size_t format_note(char *out, size_t bytes, const char *event, const char *member)
+{
+    char now[PE_LOG_TIME];
+    pe_log_sink_time(now);
+    const int n = snprintf(out, bytes, "{\"time\":\"%s\",\"level\":\"warn\",\"event\":\"%s\",%s}\n",
+                           now, event, member);
     return n > 0 && (size_t)n < bytes ? (size_t)n : 0;
 }
 
@@ -105,14 +110,6 @@ static void report(const pe_log_sink *sink, const char *event, const char *what,
     pe_buffer_free(&quoted);
 }
 
-static size_t count_lines(const char *text, size_t bytes)
-{
-    size_t lines = 0;
-    for (const char *at = text; (at = memchr(at, '\n', (size_t)(text + bytes - at))) != NULL; at++)
-        lines++;
-    return lines;
-}
-
 /* Whole lines: what was cut before is ended first. Returns how many were lost. */
 static size_t write_block(pe_log_sink *sink, const char *data, size_t bytes)
 {
@@ -126,7 +123,11 @@ static size_t write_block(pe_log_sink *sink, const char *data, size_t bytes)
     sink->failing = done < bytes;
     if (sink->failing && !failed_before && sink->path != NULL)
         report(sink, "log_failed", "lines are lost, as there is no writing to", error);
-    return count_lines(data + done, bytes - done);
+    size_t lost = 0;
+    for (const char *at = data + done, *end = data + bytes;
+         (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
+        lost++;
+    return lost;
 }
 
 /* Write what waits. Called with the lock held, and returning with it. */
@@ -189,16 +190,6 @@ static void release(pe_log_sink *sink)
     free(sink);
 }
 
-/* Of a folder that is not there it says what makes it. */
-static pe_status refuse(const char *setting, const char *path, int error, pe_problem *why)
-{
-    const char *slash = strrchr(path, '/');
-    const bool made = error == ENOENT && slash != NULL;
-    return pe_fail(why, PE_INVALID_PARAMETER, setting, "cannot write to %.200s: %s%s%.*s", path,
-                   strerror(error), made ? "; mkdir -p " : "", made ? (int)(slash - path) : 0,
-                   path);
-}
-
 pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_max,
                            pe_log_sink **out, pe_problem *why)
 {
@@ -219,8 +210,14 @@ pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_m
     sink->writing = malloc(bytes_max);
     sink->path = file ? strdup(path) : NULL;
     sink->fd = file ? open_file(path) : STDERR_FILENO;
+    const int error = errno;
+    /* Of a folder that is not there the problem says what makes it. */
+    const char *slash = strrchr(path, '/');
+    const bool made = error == ENOENT && slash != NULL;
     if (sink->fd < 0)
-        status = refuse(setting, path, errno, why);
+        status = pe_fail(why, PE_INVALID_PARAMETER, setting, "cannot write to %.200s: %s%s%.*s",
+                         path, strerror(error), made ? "; mkdir -p " : "",
+                         made ? (int)(slash - path) : 0, path);
     else if (sink->waiting == NULL || sink->writing == NULL || (file && sink->path == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)

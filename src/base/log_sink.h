@@ -16,6 +16,10 @@
  */
 typedef struct pe_log_sink pe_log_sink;
 
+/** Now, in UTC, as RFC 3339 has it with milliseconds. */
+#define PE_LOG_TIME 40
+void pe_log_sink_time(char out[PE_LOG_TIME]);
+
 /** Write to the file at path, which is made if there is none, or to standard error if path is "".
  * Holds up to bytes_max bytes of lines that wait, and as many that are being written. Lines wait
  * until it runs.
