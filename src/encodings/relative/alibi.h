@@ -18,30 +18,12 @@ extern const pe_param_set pe_alibi_heads_params; /* the heads wanted */
 extern const pe_param_set pe_alibi_slope_params; /* alibi_bias_max, variant */
 extern const pe_param_set pe_alibi_bias_max_params;
 
-/** What slopes depend on. Plain data without padding. */
-typedef struct pe_alibi_formula {
-    uint64_t num_heads, variant;
-    double bias_max;
-} pe_alibi_formula;
-
-/** By the parameters num_heads, variant and alibi_bias_max. */
-pe_alibi_formula pe_alibi_formula_of(const pe_values *values);
-
 /** The slope 2^(-bias_max * num / den). A plain value. */
 typedef struct pe_alibi_slope {
     double bias_max, num, den;
 } pe_alibi_slope;
 
-/** Of one head, 0 <= head < num_heads. */
-pe_alibi_slope pe_alibi_slope_of(const pe_alibi_formula *formula, size_t head);
-
-/** slope * k correctly rounded to dtype, as a double. */
-double pe_alibi_round(const pe_alibi_slope *slope, int64_t k, pe_dtype dtype);
-
-/** The slope as hi + lo (106 bits); lo is 0 only for a power of two. */
-void pe_alibi_pair(const pe_alibi_slope *slope, double *hi, double *lo);
-
-/** A slope ready to be multiplied: hi + lo as pe_alibi_pair says. */
+/** A slope ready to be multiplied: hi + lo (106 bits), lo 0 only for a power of two. */
 typedef struct pe_alibi_head {
     pe_alibi_slope slope;
     double hi, lo;
