@@ -1,36 +1,327 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_mrope_positions.c - positions on three axes of a sequence with images and videos. */
+/* rope_mrope_positions.c - positions on several axes of a sequence with images and videos. */
+#include <math.h>
+#include <stdlib.h>
+
 #include "encodings/registry.h"
-#include "encodings/rope/rope_mrope_placing.h"
+#include "encodings/rope/rope_mrope_places.h"
 #include "plan/common_params.h"
 #include "plan/plan.h"
 
-#include <stdlib.h>
-
 enum { GRIDS_MAX = 4096, RUNS_MAX = 16384 };
 
-static const char *const variants[] = {[PE_VARIANT_MROPE] = "mrope",
-                                       [PE_VARIANT_XDROPE] = "xdrope",
-                                       [PE_VARIANT_HY_V4_VL] = "hy_v4_vl",
-                                       [PE_VARIANT_FLUX] = "flux",
-                                       [PE_VARIANT_FLUX2] = "flux2",
-                                       [PE_VARIANT_QWEN_IMAGE] = "qwen_image",
-                                       [PE_VARIANT_Z_IMAGE] = "z_image",
-                                       [PE_VARIANT_WAN] = "wan",
-                                       [PE_VARIANT_HUNYUAN_VIDEO] = "hunyuan_video",
-                                       NULL};
-static const char *const frames_names[] = {
-    [PE_FRAMES_TOGETHER] = "together", [PE_FRAMES_APART] = "apart", NULL};
-static const char *const after_names[] = {
-    [PE_AFTER_HIGHEST] = "highest", [PE_AFTER_SIZE] = "size", NULL};
-static const char *const dtypes[] = {
-    [PE_POSITIONS_INT32] = "int32", [PE_POSITIONS_FLOAT32] = "float32", NULL};
+/* Kinds of runs, and which parameter has their grids; NULL: they have none. */
+enum { RUN_TEXT, RUN_IMAGE, RUN_VIDEO, RUN_AUDIO, RUN_AUDIO_VIDEO, RUN_JOINT, RUN_KINDS };
+static const char *const run_kinds[] = {"text",        "image", "video", "audio",
+                                        "audio_video", "joint", NULL};
+static const char *const run_grids[RUN_KINDS] = {[RUN_IMAGE] = "image_grid_thw",
+                                                 [RUN_VIDEO] = "video_grid_thw",
+                                                 [RUN_AUDIO_VIDEO] = "video_grid_thw"};
 
-static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
-                      pe_problem *why PE_UNUSED)
+/* Numbers that a grid has: frames, height, width. */
+enum { GRID_NUMBERS = 3 };
+
+enum {
+    VARIANT_MROPE,
+    VARIANT_XDROPE,
+    VARIANT_HY_V4_VL, /* from here on frames are counted, not timed */
+    VARIANT_FLUX,     /* and these are the variants of diffusion */
+    VARIANT_FLUX2,
+    VARIANT_QWEN_IMAGE,
+    VARIANT_Z_IMAGE,
+    VARIANT_WAN,
+    VARIANT_HUNYUAN_VIDEO,
+    VARIANTS
+};
+static const char *const variants[] = {"mrope",         "xdrope",     "hy_v4_vl", "flux",
+                                       "flux2",         "qwen_image", "z_image",  "wan",
+                                       "hunyuan_video", NULL};
+
+enum { FRAMES_TOGETHER, FRAMES_APART };
+static const char *const frames_names[] = {"together", "apart", NULL};
+enum { AFTER_HIGHEST, AFTER_SIZE };
+static const char *const after_names[] = {"highest", "size", NULL};
+enum { POSITIONS_INT32, POSITIONS_FLOAT32 };
+static const char *const dtypes[] = {"int32", "float32", NULL};
+
+/* ---- where the runs begin ---- */
+
+enum { TIME = 1, ROW = 2, COLUMN = 4, LAYER = 8, ALL = 15 };
+
+/**
+ * Where diffusion models put text and images, which do not follow each other there.
+ *
+ * Source  huggingface/diffusers at 58eb52c0803ea9af3abec60841c2a093bdf1f951, src/diffusers:
+ *         _prepare_latent_image_ids of pipelines/flux/pipeline_flux.py (a reference's time is 1:
+ *         pipeline_flux_kontext.py), _prepare_text_ids and _prepare_image_ids of
+ *         pipelines/flux2/pipeline_flux2.py; of models/transformers: QwenEmbedRope,
+ *         patchify_and_embed of ZImageTransformer2DModel, WanRotaryPosEmbed,
+ *         HunyuanVideoRotaryPosEmbed.
+ */
+static const struct convention {
+    unsigned still;       /* axes on which text does not move, and is at 0 */
+    size_t from, padding; /* text: its first position, and what its length is rounded up to */
+    double apart;         /* images, in time */
+    bool centred;         /* rows and columns, and text begins behind the highest of them */
+    bool behind;          /* images begin behind text, in time */
+} conventions[VARIANTS] = {
+    [VARIANT_FLUX] = {.still = ALL, .apart = 1},
+    [VARIANT_FLUX2] = {.still = TIME | ROW | COLUMN, .apart = 10},
+    [VARIANT_QWEN_IMAGE] = {.apart = 1, .centred = true},
+    [VARIANT_Z_IMAGE] = {.still = ROW | COLUMN | LAYER, .from = 1, .padding = 32, .behind = true},
+    [VARIANT_WAN] = {.still = ALL},
+    [VARIANT_HUNYUAN_VIDEO] = {.still = ALL},
+};
+
+/* The state of placing one run after the other. */
+typedef struct placing {
+    size_t merge, temporal_merge;
+    size_t variant, video_frames, after;
+    const double *image, *video; /* rows of t, h, w that are left */
+    size_t frames_left;          /* of the video at hand whose frames are apart */
+    const double *seconds;       /* of the videos left; NULL: 1 */
+    double speed;
+    size_t chunk; /* positions; 0: not given */
+    size_t token, images;
+    bool rounded; /* times */
+    double next, highest;
+    bool overtaken; /* a video lasts longer than it is wide and high */
+} placing;
+
+/* The frames of the next run of this kind, whose grid is at *row; *row goes on. */
+static size_t take_frames(placing *p, size_t kind, const double **row)
 {
-    pe_mrope_places_fill(plan->state, region->first, region->units, out);
+    const size_t t = (size_t)(*row)[0] / (kind == RUN_IMAGE ? 1 : p->temporal_merge);
+    if (kind == RUN_IMAGE || p->video_frames == FRAMES_TOGETHER) {
+        *row += GRID_NUMBERS;
+        return t;
+    }
+    p->frames_left = p->frames_left == 0 ? t - 1 : p->frames_left - 1;
+    if (p->frames_left == 0)
+        *row += GRID_NUMBERS;
+    return 1;
+}
+
+static pe_status check_grid(const placing *p, size_t kind, const double *grid, pe_problem *why)
+{
+    const size_t t = (size_t)grid[0], h = (size_t)grid[1], w = (size_t)grid[2];
+    if (h % p->merge != 0 || w % p->merge != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, run_grids[kind],
+                       "height and width in %s must be multiples of spatial_merge_size, %zu, got "
+                       "%zu x %zu",
+                       run_grids[kind], p->merge, h, w);
+    if (kind != RUN_IMAGE && t % p->temporal_merge != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, run_grids[kind],
+                       "frames in %s must be multiples of temporal_merge_size, %zu, got %zu",
+                       run_grids[kind], p->temporal_merge, t);
+    if (p->variant == VARIANT_XDROPE && t != 1)
+        return pe_fail(why, PE_INVALID_PARAMETER, run_grids[kind],
+                       "an image must have one frame with variant xdrope, got %zu", t);
     return PE_OK;
+}
+
+/* The grid must have as many tokens as the run says; those beyond it are sounds. */
+static pe_status fit_length(pe_token_run *from, pe_mrope_place *run, pe_problem *why)
+{
+    const size_t kind = from->choice, length = (size_t)from->length;
+    const bool fits =
+        kind == RUN_AUDIO_VIDEO ? length >= run->tokens : length == 0 || length == run->tokens;
+    if (!fits)
+        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
+                       "a run of %s must have %sthe tokens of its grid, %zu x %zu x %zu merged: "
+                       "%zu, got %zu",
+                       run_kinds[kind], kind == RUN_AUDIO_VIDEO ? "at least " : "", run->frames,
+                       run->height, run->width, run->tokens, length);
+    if (run->tokens > PE_TOKEN_RUN_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, run_grids[kind],
+                       "a grid of %s must make at most %d tokens, got %zu", run_grids[kind],
+                       PE_TOKEN_RUN_MAX, run->tokens);
+    if (kind == RUN_AUDIO_VIDEO) {
+        run->sounds = length - run->tokens;
+        run->tokens = length;
+    }
+    from->length = (int64_t)run->tokens;
+    return PE_OK;
+}
+
+/* A run's tokens: as many as its grid has, or as it says. */
+static pe_status count_tokens(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
+{
+    if (run_grids[from->choice] != NULL) {
+        /* Give the run the next grid of its kind. */
+        const size_t kind = from->choice;
+        const double **row = kind == RUN_IMAGE ? &p->image : &p->video, *grid = *row;
+        const pe_status status = check_grid(p, kind, grid, why);
+        run->course = p->variant == VARIANT_XDROPE ? PE_MROPE_IMAGE : PE_MROPE_GRID;
+        run->height = (size_t)grid[1] / p->merge;
+        /* A token more ends each row of an image. */
+        run->width = (size_t)grid[2] / p->merge +
+                     (p->variant == VARIANT_XDROPE || p->variant == VARIANT_HY_V4_VL);
+        run->frames = take_frames(p, kind, row);
+        if (p->variant == VARIANT_HY_V4_VL)
+            run->block = run->height > run->width ? run->height : run->width;
+        run->tokens = run->frames * run->height * run->width; /* each below 2^17 */
+        run->number = p->images++;
+        if (kind != RUN_IMAGE) {
+            run->seconds = p->seconds != NULL ? *p->seconds++ : 1;
+            run->speed = p->speed;
+            run->by_interval = p->after == AFTER_SIZE && kind == RUN_VIDEO;
+        }
+        PE_TRY(status);
+        return fit_length(from, run, why);
+    }
+    if (from->length == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
+                       "a run of %s in token_runs must say how many tokens: %s:4",
+                       run_kinds[from->choice], run_kinds[from->choice]);
+    run->course = from->choice == RUN_JOINT ? PE_MROPE_JOINT : PE_MROPE_LINE;
+    run->tokens = (size_t)from->length;
+    return PE_OK;
+}
+
+/* The largest offset of a position within a run, and (*last) of what it ends with; infinity where time
+ * goes out of bounds. */
+static double reach(placing *p, const pe_mrope_place *run, double *last)
+{
+    if (run->course != PE_MROPE_GRID)
+        return *last = run->course == PE_MROPE_JOINT ? 0 : (double)(run->tokens - 1);
+    if ((double)(run->frames - 1) * run->seconds * run->speed >= PE_TOKEN_RUN_MAX)
+        return *last = HUGE_VAL;
+    const double wide = (double)(run->height > run->width ? run->height : run->width);
+    const double time = pe_mrope_places_time(run, run->frames - 1, p->rounded);
+    const double frames = run->block != 0 ? time + wide - 1 : fmax(time, wide - 1);
+    p->overtaken |= run->block == 0 && time >= wide;
+    /* Does a run of frames and sounds end with sounds? The last chunk that has any is its end. */
+    const double chunk = run->chunk != 0 ? (double)run->chunk : 1;
+    const double sounds = (double)run->sounds - 1, at = time / chunk;
+    const bool ends =
+        run->sounds != 0 && (run->chunk != 0 ? floor(at) : at) <= floor(sounds / chunk);
+    *last = ends ? sounds : frames;
+    return fmax(sounds, frames);
+}
+
+static pe_status place_run(placing *p, pe_token_run *from, pe_mrope_place *run, pe_problem *why)
+{
+    *run = (pe_mrope_place){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
+    PE_TRY(count_tokens(p, from, run, why));
+    if (from->choice == RUN_AUDIO_VIDEO)
+        run->chunk = p->chunk;
+    /* Each chunk must have a frame: where one has none, upstream cuts the next frame into pieces. */
+    if (run->chunk != 0 && run->seconds * run->speed > (double)run->chunk)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seconds_per_chunk",
+                       "seconds_per_chunk must be at least the time between frames");
+    double last;
+    const double most = reach(p, run, &last);
+    if (most > PE_TOKEN_RUN_MAX - p->next)
+        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
+                       "positions must stay below 2^31, and a run of %s goes beyond",
+                       run_kinds[from->choice]);
+    /* What follows a grid begins one past its highest position, or past its height and width; with
+     * sounds between its frames, one past the last of these or those. */
+    const size_t wide = run->height > run->width ? run->height : run->width;
+    const bool by_size = p->after == AFTER_SIZE && run->course == PE_MROPE_GRID && run->sounds == 0;
+    p->token += run->tokens;
+    p->highest = fmax(p->highest, run->start + most);
+    p->next = run->start + (by_size ? (double)wide : last + 1);
+    return PE_OK;
+}
+
+/* Where the next text begins. */
+static double pass_text(const struct convention *c, const pe_mrope_place *run, double at)
+{
+    const double padding = c->padding != 0 ? (double)c->padding : 1;
+    return at + ceil((double)run->tokens / padding) * padding;
+}
+
+/* A run of text begins here, of an image there. Its highest position. */
+static double put_run(const struct convention *c, pe_mrope_place *run, double text, double images)
+{
+    run->start = 0;
+    run->still = c->still;
+    if (run->course == PE_MROPE_LINE) {
+        for (size_t axis = 0; axis < PE_MROPE_AXES; axis++)
+            run->origin[axis] = (c->still >> axis & 1) != 0 ? 0 : text;
+        return c->still == ALL ? 0 : text + (double)(run->tokens - 1);
+    }
+    const double sides[] = {(double)run->height, (double)run->width};
+    run->origin[0] = images + c->apart * (double)run->number;
+    double highest = run->origin[0] + (double)(run->frames - 1);
+    for (size_t i = 0; i < PE_LEN(sides); i++) {
+        run->origin[i + 1] = c->centred ? -ceil(sides[i] / 2) : 0;
+        highest = fmax(highest, run->origin[i + 1] + sides[i] - 1);
+    }
+    return highest;
+}
+
+/* Put the runs where diffusion models have them. */
+static pe_status place_apart(const struct convention *c, pe_mrope_places *s, double *highest,
+                             pe_problem *why)
+{
+    double text = (double)c->from, images = c->behind ? text : 0;
+    *highest = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const pe_mrope_place *run = &s->run[i];
+        const double side = (double)(run->height > run->width ? run->height : run->width);
+        if (run->course == PE_MROPE_LINE && c->behind)
+            images = pass_text(c, run, images);
+        text = c->centred ? fmax(text, floor(side / 2)) : text;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        *highest = fmax(*highest, put_run(c, &s->run[i], text, images));
+        if (s->run[i].course == PE_MROPE_LINE)
+            text = pass_text(c, &s->run[i], text);
+    }
+    if (fmax(text, images) < PE_TOKEN_RUN_MAX - 65536)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "token_runs", "positions must stay below 2^31");
+}
+
+/*
+ * Place one run after the other. Grids must be as many as the runs that have one. Runs that omit
+ * their length get that of their grid. places->run has room for each run of token_runs; *out: the
+ * placing at the end.
+ * Errors  INVALID_PARAMETER: a grid does not fit its run, the merging or the variant, or positions
+ *         go beyond 2^31. All are collected.
+ */
+static pe_status place_runs(const pe_values *values, pe_mrope_places *s, placing *out,
+                            pe_problem *why)
+{
+    pe_problem mistake;
+    pe_status status = PE_OK;
+    const bool timed = pe_values_present(values, "tokens_per_second");
+    const bool chunked = pe_values_present(values, "seconds_per_chunk");
+    const double speed = timed ? pe_values_real(values, "tokens_per_second") : 1;
+    const double chunk = chunked ? speed * pe_values_real(values, "seconds_per_chunk") : 0;
+    const pe_value *seconds = pe_values_find(values, "second_per_grid_ts");
+    placing p = (placing){
+        .merge = pe_values_size(values, "spatial_merge_size"),
+        .temporal_merge = pe_values_size(values, "temporal_merge_size"),
+        .variant = pe_values_choice(values, "variant"),
+        .video_frames = pe_values_choice(values, "video_frames"),
+        .after = pe_values_choice(values, "after_grid"),
+        .image = pe_values_find(values, run_grids[RUN_IMAGE])->list,
+        .video = pe_values_find(values, run_grids[RUN_VIDEO])->list,
+        .seconds = seconds->present ? seconds->list : NULL,
+        .speed = speed,
+        .rounded = pe_values_choice(values, "dtype") == POSITIONS_INT32,
+        .chunk = !chunked                   ? 0
+                 : chunk < 1                ? 1
+                 : chunk > PE_TOKEN_RUN_MAX ? PE_TOKEN_RUN_MAX
+                                            : (size_t)chunk,
+        .token = pe_values_size(values, "left_padding"),
+    };
+    pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
+    s->n = runs->n;
+    s->rounded = p.rounded;
+    s->axes =
+        p.variant == VARIANT_XDROPE || p.variant == VARIANT_FLUX2 ? GRID_NUMBERS + 1 : GRID_NUMBERS;
+    for (size_t i = 0; i < runs->n; i++)
+        status = PE_ALSO(status, place_run(&p, &runs->list[i], &s->run[i], &mistake));
+    s->tokens = p.token + pe_values_size(values, "right_padding");
+    if (p.variant >= VARIANT_FLUX && status == PE_OK)
+        status = place_apart(&conventions[p.variant], s, &p.highest, why);
+    *out = p;
+    return status;
 }
 
 /* ---- checks ---- */
@@ -40,25 +331,23 @@ static size_t count_rows(const pe_values *values, const char *name)
 {
     const pe_value *rows = pe_values_find(values, name);
     const size_t merge = pe_values_size(values, "temporal_merge_size");
-    if (name != pe_mrope_run_grids[PE_RUN_VIDEO] ||
-        pe_values_choice(values, "video_frames") == PE_FRAMES_TOGETHER)
-        return rows->list_length / PE_GRID_ROW;
+    if (name != run_grids[RUN_VIDEO] || pe_values_choice(values, "video_frames") == FRAMES_TOGETHER)
+        return rows->list_length / GRID_NUMBERS;
     size_t frames = 0;
-    for (size_t i = 0; i < rows->list_length; i += PE_GRID_ROW)
+    for (size_t i = 0; i < rows->list_length; i += GRID_NUMBERS)
         frames += (size_t)rows->list[i] / merge;
     return frames;
 }
 
 static pe_status check_grids(const pe_values *values, size_t kind, size_t n, pe_problem *why)
 {
-    const size_t grids = count_rows(values, pe_mrope_run_grids[kind]);
+    const size_t grids = count_rows(values, run_grids[kind]);
     if (grids == n)
         return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, pe_mrope_run_grids[kind],
-                   "%s must have a row for each %s of token_runs%s: %zu, got %zu",
-                   pe_mrope_run_grids[kind], pe_mrope_run_kinds[kind],
-                   kind == PE_RUN_VIDEO &&
-                           pe_values_choice(values, "video_frames") == PE_FRAMES_APART
+    return pe_fail(why, PE_INVALID_PARAMETER, run_grids[kind],
+                   "%s must have a row for each %s of token_runs%s: %zu, got %zu", run_grids[kind],
+                   run_kinds[kind],
+                   kind == RUN_VIDEO && pe_values_choice(values, "video_frames") == FRAMES_APART
                        ? ", or a frame where frames are apart"
                        : "",
                    n, grids);
@@ -82,44 +371,45 @@ static pe_status check_seconds(const pe_values *values, size_t videos, pe_proble
                                    "tokens_per_second is required beside second_per_grid_ts"));
 }
 
-static bool counts_frames(const pe_values *values)
-{
-    return pe_values_choice(values, "variant") >= PE_VARIANT_HY_V4_VL;
-}
-
 /* What only some variants and kinds of runs know. */
 static pe_status check_variant(const pe_values *values, const size_t *counts, pe_problem *why)
 {
-    if (pe_values_choice(values, "variant") == PE_VARIANT_XDROPE &&
-        counts[PE_RUN_TEXT] + counts[PE_RUN_IMAGE] != pe_values_find(values, "token_runs")->runs.n)
+    const size_t variant = pe_values_choice(values, "variant");
+    const size_t n = pe_values_find(values, "token_runs")->runs.n;
+    const size_t still = counts[RUN_TEXT] + counts[RUN_IMAGE];
+    const bool apart = pe_values_choice(values, "video_frames") == FRAMES_APART;
+    const bool timed = pe_values_present(values, "tokens_per_second");
+    if (variant == VARIANT_XDROPE && still != n)
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
                        "token_runs must be text and image with variant xdrope");
-    if (counts_frames(values) &&
-        counts[PE_RUN_TEXT] + counts[PE_RUN_IMAGE] + counts[PE_RUN_VIDEO] !=
-            pe_values_find(values, "token_runs")->runs.n)
+    if (variant >= VARIANT_HY_V4_VL && still + counts[RUN_VIDEO] != n)
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
                        "token_runs must be text, image and video with variant %s",
-                       variants[pe_values_choice(values, "variant")]);
-    if (counts_frames(values) && (pe_values_present(values, "tokens_per_second") ||
-                                  pe_values_choice(values, "after_grid") != PE_AFTER_HIGHEST ||
-                                  pe_values_choice(values, "video_frames") == PE_FRAMES_APART))
+                       variants[variant]);
+    if (variant >= VARIANT_HY_V4_VL &&
+        (timed || apart || pe_values_choice(values, "after_grid") != AFTER_HIGHEST))
         return pe_fail(why, PE_INVALID_PARAMETER, "variant",
                        "variant %s counts frames: tokens_per_second, after_grid and video_frames "
                        "do not go with it",
-                       variants[pe_values_choice(values, "variant")]);
-    if (pe_values_present(values, "second_per_grid_ts") &&
-        pe_values_choice(values, "video_frames") == PE_FRAMES_APART)
+                       variants[variant]);
+    if (pe_values_present(values, "second_per_grid_ts") && apart)
         return pe_fail(why, PE_INVALID_PARAMETER, "second_per_grid_ts",
                        "second_per_grid_ts does not go with video_frames apart, where the text "
                        "between frames tells the time");
-    if (pe_values_present(values, "seconds_per_chunk") &&
-        !pe_values_present(values, "tokens_per_second"))
+    if (pe_values_present(values, "seconds_per_chunk") && !timed)
         return pe_fail(why, PE_MISSING_PARAMETER, "tokens_per_second",
                        "tokens_per_second is required beside seconds_per_chunk");
     return PE_OK;
 }
 
 /* ---- planning ---- */
+
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out,
+                      pe_problem *why PE_UNUSED)
+{
+    pe_mrope_places_fill(plan->state, region->first, region->units, out);
+    return PE_OK;
+}
 
 /* Without token_runs the sequence is each image, then each video of the grids. Text between frames
  * is in no grid. */
@@ -128,9 +418,9 @@ static pe_status derive_runs(pe_values *values, pe_problem *why)
     pe_value *value = pe_values_find(values, "token_runs");
     if (value->present)
         return PE_OK;
-    const size_t images = count_rows(values, pe_mrope_run_grids[PE_RUN_IMAGE]);
-    const size_t videos = count_rows(values, pe_mrope_run_grids[PE_RUN_VIDEO]);
-    const bool apart = pe_values_choice(values, "video_frames") == PE_FRAMES_APART;
+    const size_t images = count_rows(values, run_grids[RUN_IMAGE]);
+    const size_t videos = count_rows(values, run_grids[RUN_VIDEO]);
+    const bool apart = pe_values_choice(values, "video_frames") == FRAMES_APART;
     if (images + videos == 0 || (apart && videos > 0))
         return pe_fail(why, PE_MISSING_PARAMETER, "token_runs", "token_runs is required%s: %s",
                        apart ? " where frames are apart" : ", or image_grid_thw, or video_grid_thw",
@@ -140,7 +430,7 @@ static pe_status derive_runs(pe_values *values, pe_problem *why)
         return pe_fail_memory(why);
     value->runs.n = images + videos;
     for (size_t i = 0; i < value->runs.n; i++)
-        value->runs.list[i].choice = i < images ? PE_RUN_IMAGE : PE_RUN_VIDEO;
+        value->runs.list[i].choice = i < images ? RUN_IMAGE : RUN_VIDEO;
     value->present = true;
     return PE_OK;
 }
@@ -151,24 +441,24 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     /* There must be as many images and videos as grids. */
     pe_problem mistake;
-    size_t counts[PE_RUN_KINDS] = {0};
+    size_t counts[RUN_KINDS] = {0};
     for (size_t i = 0; i < runs->n; i++)
         counts[runs->list[i].choice]++;
-    const size_t videos = counts[PE_RUN_VIDEO] + counts[PE_RUN_AUDIO_VIDEO];
+    const size_t videos = counts[RUN_VIDEO] + counts[RUN_AUDIO_VIDEO];
     pe_status status = check_variant(values, counts, why);
-    status = PE_ALSO(status, check_grids(values, PE_RUN_IMAGE, counts[PE_RUN_IMAGE], &mistake));
-    status = PE_ALSO(status, check_grids(values, PE_RUN_VIDEO, videos, &mistake));
+    status = PE_ALSO(status, check_grids(values, RUN_IMAGE, counts[RUN_IMAGE], &mistake));
+    status = PE_ALSO(status, check_grids(values, RUN_VIDEO, videos, &mistake));
     PE_TRY(PE_ALSO(status, check_seconds(values, videos, &mistake)));
     const size_t bytes = sizeof(pe_mrope_places) + runs->n * sizeof(pe_mrope_place);
     PE_TRY(pe_plan_begin(out, bytes, fill, why));
     pe_mrope_places *s = out->state;
-    pe_mrope_placed placed;
-    PE_TRY(pe_mrope_placing_place(values, s, &placed, why));
+    placing placed;
+    PE_TRY(place_runs(values, s, &placed, why));
     const double next = placed.highest + 1;
-    pe_plan_add_scalar(out, "mrope_position_delta", next - (double)placed.tokens);
+    pe_plan_add_scalar(out, "mrope_position_delta",
+                       next - (double)(placed.token - pe_values_size(values, "left_padding")));
     pe_plan_add_scalar(out, "mrope_position_delta_padded", next - (double)s->tokens);
-    if (!counts_frames(values) && placed.overtaken &&
-        pe_values_choice(values, "after_grid") == PE_AFTER_HIGHEST)
+    if (placed.variant < VARIANT_HY_V4_VL && placed.overtaken && placed.after == AFTER_HIGHEST)
         pe_plan_warn(out, "after a video that lasts longer than it is high and wide, some versions "
                           "of huggingface/transformers go on at its start + max(height, width), as "
                           "after_grid=size does; here the next position is the highest so far + 1");
@@ -178,7 +468,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
 
 #define GRID_ROW(label, what)                                                                      \
     PE_PARAM(label, REAL_LIST, .optional = true, .integers_only = true, .min = 1, .max = 65535,    \
-             .list_max = PE_GRID_ROW * GRIDS_MAX, .list_row = PE_GRID_ROW, .unit = "patches",      \
+             .list_max = GRID_NUMBERS * GRIDS_MAX, .list_row = GRID_NUMBERS, .unit = "patches",    \
              .help = "Frames, height and width of each " what " in patches, before merging.",      \
              .example = "1,4,6")
 #define PADDING_ROW(label, where)                                                                  \
@@ -188,8 +478,8 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
              .example = "0")
 
 static const pe_param own[] = {
-    PE_PARAM("token_runs", TOKEN_RUNS, .optional = true, .choices = pe_mrope_run_kinds,
-             .list_max = RUNS_MAX, .unit = "tokens",
+    PE_PARAM("token_runs", TOKEN_RUNS, .optional = true, .choices = run_kinds, .list_max = RUNS_MAX,
+             .unit = "tokens",
              .help =
                  "The sequence as runs of tokens. A run of an image or a video may omit its "
                  "length. The grids then tell it. Without token_runs, the sequence is the images, "
@@ -262,7 +552,7 @@ static const pe_param own[] = {
  * position of the sounds or frames that they end with.
  * xdrope: (i, column, row, n), i the token's place in the sequence, n that of the image.
  * hy_v4_vl: (s + t b, s + t b + h, s + t b + w), b = max(height, width + 1), w <= width.
- * Variants of diffusion models: `conventions` in rope_mrope_placing.c.
+ * Variants of diffusion models: `conventions`.
  * mrope_position_delta = highest position + 1 - tokens without padding: what generation adds to the
  * length so far. mrope_position_delta_padded counts the padding.
  *
