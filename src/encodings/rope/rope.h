@@ -72,48 +72,10 @@ double pe_rope_wave_base(const pe_rope *rope);
 void pe_rope_warnings_add(const pe_rope *rope, const pe_positions *positions, pe_plan *plan);
 
 /**
- * Refuse keys that the type does not read, require those it needs, and fill in its defaults, which
- * become part of the canonical form.
- * Errors  INVALID_PARAMETER, MISSING_PARAMETER.
- */
-pe_status pe_rope_type_keys_check(pe_values *values, const pe_rope_type *type,
-                                  pe_problem *why) PE_MUST_CHECK;
-
-/** How many numbers a formula of this type needs room for. */
-size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs);
-
-/** Copy checked keys and lists into a formula that has that room.
- * Errors  INVALID_PARAMETER: a list is not as long as there are pairs. */
-pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
-                                 pe_problem *why) PE_MUST_CHECK;
-
-/**
  * The same rotation with the other list of divisors, for a type that has two; for others
  * out->formula is NULL. It is released with free.   Errors  OVERLOADED (memory).
  */
 pe_status pe_rope_type_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
                                   pe_problem *why) PE_MUST_CHECK;
-
-/**
- * Check axes_dims, axis_order, axes_theta and axes_scale against each other and the rotation, and
- * set rope->axes and the inv_freq of its formula. axes_dims is present.
- *
- * The k-th number of axes_dims, d, stands for the next d/2 pairs. Pair j of them turns by the
- * position on axis axis_order[k], times (theta s^(d/(d - 2)))^(-2j/d), theta = axes_theta[k] and
- * s = axes_scale[k].
- *
- * Source    huggingface/diffusers 0.42.1, models/transformers: FluxPosEmbed and WanRotaryPosEmbed
- *           (axes_dims), CosmosRotaryPosEmbed (axes_scale: rope_scale); theta by axis:
- *           get_1d_rotary_pos_embed of models/embeddings.py, which they call for each axis.
- * Errors    INVALID_PARAMETER.
- */
-pe_status pe_rope_inv_freq_read(const pe_values *values, pe_rope *rope,
-                                pe_problem *why) PE_MUST_CHECK;
-
-/** The frequencies of the axis of pair i, as pe_wave_spec's sequence; formula: a pe_rope_formula. */
-size_t pe_rope_inv_freq_sequence(const void *formula, size_t i, mpfr_ptr ratio);
-
-/** The same frequencies, unscaled. */
-void pe_rope_inv_freq_unscale(const pe_rope_formula *from, pe_rope_formula *to);
 
 #endif

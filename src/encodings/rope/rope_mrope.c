@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_mrope.c - which pairs of a multi-axis rotation turn by which axis. */
+/* rope_mrope.c - which pairs of a rotation by several axes turn by which, and by which frequencies. */
 #include "encodings/rope/rope_mrope.h"
 
 #include <assert.h>
@@ -151,11 +151,103 @@ static pe_status check_sections(const pe_values *values, size_t choice, const se
     return PE_OK;
 }
 
+static pe_status read_dims(const pe_values *values, pe_rope *rope, pe_problem *why)
+{
+    const pe_value *dims = pe_values_find(values, "axes_dims");
+    pe_rope_formula *formula = rope->formula;
+    uint64_t sum = 0;
+    formula->n_inv_freqs = dims->list_length;
+    for (size_t k = 0; k < dims->list_length; k++) {
+        const uint64_t dim = (uint64_t)dims->list[k];
+        if (dim % 2 != 0)
+            return pe_values_invalid(values, "axes_dims", why,
+                                     "each number of axes_dims must be even, got %llu",
+                                     (unsigned long long)dim);
+        formula->inv_freq[k] = (pe_rope_inv_freq){sum / 2, dim, formula->theta, 1};
+        sum += dim;
+    }
+    if (sum == rope->rotary_dim)
+        return PE_OK;
+    return pe_values_invalid(values, "axes_dims", why,
+                             "axes_dims must sum to rotary_dim = %zu channels, got %llu",
+                             rope->rotary_dim, (unsigned long long)sum);
+}
+
+/* A list of one number for each axis, or NULL where it is absent. */
+static pe_status read_list(const pe_values *values, const char *name, size_t n, const double **out,
+                           pe_problem *why)
+{
+    const pe_value *list = pe_values_find(values, name);
+    *out = NULL;
+    if (!pe_values_present(values, name))
+        return PE_OK;
+    *out = list->list;
+    if (list->list_length == n)
+        return PE_OK;
+    return pe_values_invalid(values, name, why,
+                             "%s must have a number for each of the %zu axes of axes_dims, got %zu",
+                             name, n, list->list_length);
+}
+
+static pe_status read_axes(const pe_values *values, pe_rope *rope, pe_problem *why)
+{
+    const double *theta, *scale, *order;
+    unsigned named = 0;
+    /* What does not go with frequencies of each axis. */
+    static const char *const others[] = {"mrope_section", "mrope_layout", "mrope_interleaved"};
+    for (size_t i = 0; i < PE_LEN(others); i++)
+        if (pe_values_present(values, others[i]))
+            return pe_values_invalid(values, others[i], why, "%s does not go with axes_dims",
+                                     others[i]);
+    if (rope->formula->type != &pe_rope_default)
+        return pe_values_invalid(values, "rope_type", why,
+                                 "rope_type must be default with axes_dims, got %s; axes_scale "
+                                 "stretches each axis",
+                                 rope->formula->type->name);
+    if (rope->float32)
+        return pe_values_invalid(values, "numerics", why,
+                                 "numerics must be exact with axes_dims: no float32 reference is "
+                                 "followed");
+    PE_TRY(read_dims(values, rope, why));
+    pe_rope_formula *formula = rope->formula;
+    const size_t n = formula->n_inv_freqs;
+    PE_TRY(read_list(values, "axes_theta", n, &theta, why));
+    PE_TRY(read_list(values, "axes_scale", n, &scale, why));
+    for (size_t k = 0; k < n; k++) {
+        pe_rope_inv_freq *inv_freq = &formula->inv_freq[k];
+        inv_freq->theta = theta != NULL ? theta[k] : inv_freq->theta;
+        inv_freq->scale = scale != NULL ? scale[k] : 1;
+        if (inv_freq->scale != 1 && inv_freq->dim == 2)
+            return pe_values_invalid(
+                values, "axes_scale", why,
+                "axes_scale must be 1 for an axis of 2 channels: " PE_ROPE_NO_EXPONENT);
+    }
+    /* The axis of each list of frequencies: every one once. */
+    PE_TRY(read_list(values, "axis_order", n, &order, why));
+    for (size_t k = 0; k < n && order != NULL; k++)
+        named |= 1U << (size_t)order[k];
+    if (order != NULL && named != (1U << n) - 1)
+        return pe_values_invalid(values, "axis_order", why,
+                                 "axis_order must name each of the axes 0 to %zu once", n - 1);
+    unsigned char *axis = malloc(rope->pairs);
+    if (axis == NULL)
+        return pe_fail_memory(why);
+    for (size_t k = 0; k < n; k++)
+        for (uint64_t j = 0; j < formula->inv_freq[k].dim / 2; j++)
+            axis[formula->inv_freq[k].first + j] =
+                (unsigned char)(order != NULL ? (size_t)order[k] : k);
+    rope->axes = pe_rope_axes_make(n, rope->pairs, axis, NULL);
+    free(axis);
+    return rope->axes != NULL ? PE_OK : pe_fail_memory(why);
+}
+
 pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why)
 {
     sections s;
     size_t choice = SECTIONS, got[PE_ROPE_AXES_MAX] = {0};
     pe_problem mistake;
+    if (pe_values_present(values, "axes_dims"))
+        return read_axes(values, rope, why);
     pe_status status = pe_rope_mrope_check(values, why);
     if (!pe_values_present(values, "mrope_section"))
         return status;

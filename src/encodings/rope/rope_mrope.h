@@ -32,6 +32,17 @@ extern const char *const pe_rope_mrope_layouts[];
  *           ernie: vllm at 9e2c9148, rotary_embedding/ernie45_vl_rope.py.
  *           bailing: vllm at 9c5b7163, bailing_mrope.py.
  *           balanced: vllm at 41c5903d, mrope_interleaved.py.
+ *
+ * With axes_dims: check axis_order, axes_theta and axes_scale against it and the rotation, and set
+ * rope->axes and the inv_freq of its formula.
+ *
+ * The k-th number of axes_dims, d, stands for the next d/2 pairs. Pair j of them turns by the
+ * position on axis axis_order[k], times (theta s^(d/(d - 2)))^(-2j/d), theta = axes_theta[k] and
+ * s = axes_scale[k].
+ *
+ * Source    huggingface/diffusers 0.42.1, models/transformers: FluxPosEmbed and WanRotaryPosEmbed
+ *           (axes_dims), CosmosRotaryPosEmbed (axes_scale: rope_scale); theta by axis:
+ *           get_1d_rotary_pos_embed of models/embeddings.py, which they call for each axis.
  * Errors    INVALID_PARAMETER.
  */
 pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why) PE_MUST_CHECK;

@@ -2,6 +2,7 @@
 /* rope_wave.c - the frequency sets of a rotation. */
 #include <stdlib.h>
 
+#include "base/power.h"
 #include "encodings/rope/rope.h"
 #include "exact/round.h"
 #include "plan/plan.h"
@@ -99,6 +100,27 @@ static float scale32(const void *formula, size_t i, float inv)
     return inv;
 }
 
+/* The frequencies of the axis of pair i, as pe_wave_spec's sequence. */
+static size_t axis_sequence(const void *formula, size_t i, mpfr_ptr ratio)
+{
+    const pe_rope_formula *of = formula;
+    const pe_rope_inv_freq *inv_freq = &of->inv_freq[of->n_inv_freqs - 1];
+    while (i < inv_freq->first)
+        inv_freq--;
+    if (ratio == NULL)
+        return inv_freq->first;
+    mpfr_t base;
+    mpfr_init2(base, mpfr_get_prec(ratio) + 16);
+    mpfr_set_d(base, inv_freq->scale, MPFR_RNDN);
+    if (inv_freq->scale != 1) /* theta s^(d/(d - 2)) */
+        pe_power_raise(base, (double)inv_freq->dim, (double)inv_freq->dim - 2);
+    mpfr_mul_d(base, base, inv_freq->theta, MPFR_RNDN);
+    pe_power_raise(base, -2, (double)inv_freq->dim);
+    mpfr_set(ratio, base, MPFR_RNDN);
+    mpfr_clear(base);
+    return inv_freq->first;
+}
+
 static bool is_scaled(const pe_rope *rope, const pe_rope_formula *f)
 {
     return f->type->scale != NULL || f->n_freq_factors != 0 || f->turning < rope->pairs ||
@@ -115,7 +137,7 @@ static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula,
         .den = formula->dim,
         .position_scale = 1,
         .base = type->base != NULL ? scaled_base : plain_base,
-        .sequence = formula->n_inv_freqs != 0 ? pe_rope_inv_freq_sequence : NULL,
+        .sequence = formula->n_inv_freqs != 0 ? axis_sequence : NULL,
         .scale = is_scaled(rope, formula) ? scale : NULL,
         .amplitude = type->amplitude != NULL ? amplitudes[amplitude] : NULL,
         .float32 = rope->float32,
@@ -156,7 +178,11 @@ pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_shared_wave *out, pe_pro
                                                     (size_t)rope->formula->dim, 0, &bytes);
     if (formula == NULL)
         return pe_fail_memory(why);
-    pe_rope_inv_freq_unscale(rope->formula, formula);
+    formula->n_inv_freqs = rope->formula->n_inv_freqs;
+    for (size_t k = 0; k < formula->n_inv_freqs; k++) {
+        formula->inv_freq[k] = rope->formula->inv_freq[k];
+        formula->inv_freq[k].scale = 1;
+    }
     const pe_wave_spec spec = spec_of(rope, formula, bytes, PE_ROPE_PLAIN);
     const pe_status status = pe_tables_wave(rope->tables, &spec, out, why);
     free(formula);
