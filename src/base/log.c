@@ -35,9 +35,8 @@ pe_status pe_log_start(const pe_log_options *options, pe_problem *why)
 {
     const size_t bytes = options->queue_bytes;
     PE_TRY(pe_log_sink_make("log_file", options->file, bytes, &sinks[EVENTS], why));
-    if (*options->access_file == '\0' ||
-        pe_log_sink_make("access_log_file", options->access_file, bytes, &sinks[ACCESSES], why) ==
-            PE_OK)
+    if (*options->access_file == '\0' || pe_log_sink_make("access_log_file", options->access_file,
+                                                          bytes, &sinks[ACCESSES], why) == PE_OK)
         return PE_OK;
     pe_log_sink_free(sinks[EVENTS], 0);
     sinks[EVENTS] = NULL;

@@ -122,7 +122,7 @@ static pe_status check_keys(pe_values *values, const pe_rope_type *type, pe_prob
 /* Copy checked keys and lists into a formula that has that room.
  * Errors  INVALID_PARAMETER: a list is not as long as there are pairs. */
 static pe_status read_keys(const pe_values *values, size_t pairs, pe_rope_formula *formula,
-                                 pe_problem *why)
+                           pe_problem *why)
 {
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
         if (!reads(formula->type, k) || !pe_values_present(values, pe_rope_key_name(k)))
@@ -321,9 +321,9 @@ static pe_status read_rope(pe_values *values, pe_rope *rope, pe_problem *why)
         return status;
     rope->pairing = (pe_pairing)pe_values_choice(values, "pairing");
     rope->float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32;
-    rope->formula = pe_rope_formula_make(
-        type, pe_values_real(values, "rope_theta"), rope->rotary_dim,
-        keys_room(values, type, rope->pairs), &rope->formula_bytes);
+    rope->formula =
+        pe_rope_formula_make(type, pe_values_real(values, "rope_theta"), rope->rotary_dim,
+                             keys_room(values, type, rope->pairs), &rope->formula_bytes);
     if (rope->formula == NULL)
         return PE_ALSO(status, pe_fail_memory(&mistake));
     /* Pairs that rotate: int(head_dim * partial_rotary_factor // 2) of a whole head, else all. */
