@@ -140,7 +140,7 @@ static double position_of(const pe_expect *expect, const pe_wave *size, size_t r
         const double angle = p * expect->undistorted[i];
         const double off = fabs(expect->cosines[at] - size->cosine * cos(angle)) +
                            fabs(expect->sines[at] - size->sine * sin(angle));
-        if (off < 1e-6 * fabs(size->sine) || k == view->axes)
+        if (off < 1e-13 * (1 + fabs(angle)) * fabs(size->sine) || k == view->axes)
             return p;
         *axis = *axis + 1 < view->axes ? *axis + 1 : 0;
     }

@@ -8,7 +8,6 @@
 #include "plan/common_params.h"
 #include "plan/resource.h"
 #include "verify/mistakes/faults.h"
-#include "verify/mistakes/lookup.h"
 #include "verify/plain/plain_slips.h"
 #include "verify/search/attempts.h"
 
@@ -77,57 +76,6 @@ static double step_of(const pe_upload_view *view)
     return dtype == PE_INT32 ? 0 : pe_narrow_type_ulp(pe_narrow_type_of_dtype(dtype), 0);
 }
 
-/* ---- learned biases, whose rows tell by which index each was looked up ---- */
-
-/* False: some pair has no row. */
-static bool read_indices(const pe_numbers *plain, const pe_lookup *l, const double *numbers,
-                         double *out)
-{
-    size_t p = 0;
-    for (; p < l->pairs && (p == 0 || !isnan(out[p - 1])); p++)
-        out[p] = pe_lookup_find(l, numbers + p, l->pairs, plain->roundoff);
-    pe_numbers_spend(plain, p * (l->heads + 8));
-    return !isnan(out[p - 1]);
-}
-
-static pe_numbers indices_of(const pe_numbers *plain, const pe_lookup *l)
-{
-    pe_numbers indices = *plain;
-    indices.got = l->got;
-    indices.claimed = l->claimed;
-    indices.elements = l->pairs;
-    indices.roundoff = 0;
-    indices.lookup = l;
-    return indices;
-}
-
-static double at_claimed(const void *context PE_UNUSED, size_t pair PE_UNUSED, double claimed,
-                         double *error PE_UNUSED)
-{
-    return claimed;
-}
-
-/* Of biases: their indices, which causes of indices read as an upload of their own; they may be those of
- * weights [heads, rows] that were read as [rows, heads]. */
-static void read_looked_up(const pe_numbers *plain, bool transposed, pe_slips_how how)
-{
-    static const pe_fault fault = {.name = PE_NAME(weights_transposed)};
-    static const pe_numbers_cause cause = {.fault = &fault};
-    pe_lookup l = {0};
-    pe_search *s = plain->search;
-    if (pe_attempts_did(s, pe_lookup_make(plain->claim, plain->elements, &l, s->why)) &&
-        read_indices(plain, &l, plain->claimed, l.claimed) &&
-        (!transposed || pe_attempts_did(s, pe_lookup_transpose(&l, s->why))) &&
-        read_indices(plain, &l, plain->got, l.got)) {
-        pe_numbers indices = indices_of(plain, &l);
-        if (transposed && memcmp(l.got, l.claimed, l.pairs * sizeof *l.got) == 0)
-            pe_numbers_try(&indices, &cause, &(pe_numbers_law){.at = at_claimed});
-        indices.before = transposed ? &cause : NULL;
-        pe_slips_find(&indices, how);
-    }
-    pe_lookup_free(&l);
-}
-
 /* ---- reading ---- */
 
 static void read_upload(const pe_numbers *plain, pe_slips_how how)
@@ -137,14 +85,14 @@ static void read_upload(const pe_numbers *plain, pe_slips_how how)
         pe_angles_read(plain, how);
         return;
     }
-    if (how == PE_SLIPS_ONE && strcmp(pe_numbers_resource(plain), "learned") == 0)
-        pe_plain_rows_find(plain);
+    if (how == PE_SLIPS_ONE && strcmp(plain->resource, "learned") == 0)
+        pe_lookup_find_rows(plain);
     if (looked_up)
-        read_looked_up(plain, false, how);
+        pe_lookup_read(plain, false, how);
     pe_slips_find(plain, how);
     if (looked_up && how == PE_SLIPS_ONE && pe_numbers_goes_on(plain) &&
         !pe_attempts_found(plain->search))
-        read_looked_up(plain, true, how);
+        pe_lookup_read(plain, true, how);
 }
 
 static void explain(pe_search *s, pe_guess *guess, pe_slips_how how)
@@ -156,6 +104,7 @@ static void explain(pe_search *s, pe_guess *guess, pe_slips_how how)
     const pe_numbers plain = {
         .view = view,
         .claim = guess,
+        .resource = view->claim->resource->name,
         .got = view->got,
         .claimed = claimed,
         .elements = view->elements,

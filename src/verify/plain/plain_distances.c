@@ -158,7 +158,7 @@ static const struct {
 static family family_of(const pe_sequence *p)
 {
     size_t f = 0;
-    while (strcmp(pe_numbers_resource(p->of), families[f].resource) != 0)
+    while (strcmp(p->of->resource, families[f].resource) != 0)
         f++;
     return f == OF_T5 && pe_slip_has(p, "variant", "deberta") ? OF_DEBERTA : (family)f;
 }

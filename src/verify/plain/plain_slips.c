@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/yield.h"
-#include "verify/mistakes/lookup.h"
+#include "plan/real.h"
 
 /* Of more elements two mistakes at once would take seconds. */
 #define TWO_MOST 0x20000
@@ -23,13 +23,76 @@ static const pe_slips *const tables[] = {&pe_mistakes_of_waves,  &pe_mistakes_of
                                          &pe_mistakes_of_slopes, &pe_mistakes_of_distances,
                                          &pe_mistakes_of_places};
 
+/* ---- numbers ---- */
+
+/* A row's function of an element: a quotient, a logarithm or a few comparisons. */
+#define ELEMENT_UNITS 2
+
+void pe_numbers_spend(const pe_numbers *plain, size_t work)
+{
+    pe_yield_spend(ELEMENT_UNITS * work);
+    plain->search->work += work;
+}
+
+bool pe_numbers_goes_on(const pe_numbers *plain)
+{
+    return plain->asked && !pe_attempts_spent(plain->search);
+}
+
+bool pe_numbers_is_near(const pe_numbers *plain, double got, double x)
+{
+    const double size = (4 * plain->roundoff + 0x1p-18) * fabs(x) + plain->step;
+    return got == x || (isfinite(x) && fabs(got - x) <= size);
+}
+
+bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t times)
+{
+    size_t n = 0;
+    for (size_t e = 1; e < plain->elements && n < times; e++)
+        n += isfinite(numbers[e]) && numbers[e] != numbers[e - 1];
+    return n == times;
+}
+
+void pe_numbers_list(const pe_numbers *plain, const char *name, const double *list, size_t n)
+{
+    enum { MOST = 64 };
+    pe_buffer *out = &plain->search->report->facts.json, begin = {0};
+    pe_buffer_format(&begin, "\"%s\":[", name);
+    const bool told = out->bytes > 0 && strstr(pe_buffer_text(out), pe_buffer_text(&begin)) != NULL;
+    if (!told && out->bytes > 0)
+        pe_buffer_str(out, ",");
+    if (!told)
+        pe_buffer_str(out, pe_buffer_text(&begin));
+    pe_buffer_free(&begin);
+    if (told)
+        return;
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        pe_buffer_str(out, i == 0 ? "" : ",");
+        if (isfinite(list[i]))
+            pe_real_print(list[i], out);
+        else
+            pe_buffer_str(out, "null");
+    }
+    pe_buffer_str(out, "]");
+}
+
 /* ---- what a mistake makes ---- */
 
+/* Tensors that it does not have are as `others` says. */
+static double made_at(const pe_sequence *p, size_t e, double others, double *error)
+{
+    return e >= p->from && e < p->end ? p->by->stage->at(p, e, p->of->claimed[e], error) : others;
+}
+
+/* A finding's own parameters may give other numbers than the claim's, but not those that a mistake before
+ * has made, nor indices. */
 static double at_law(const void *context, size_t e, double claimed, double *error)
 {
     const pe_sequence *p = context;
-    const double own = p->of->claimed[e]; /* a finding's own parameters may give another one */
-    return e >= p->from && e < p->end ? p->by->stage->at(p, e, own, error) : claimed;
+    const pe_numbers *of = p->of;
+    const size_t at = e % of->elements;
+    const bool own = of->first != NULL || of->lookup != NULL;
+    return pe_lookup_at(of->lookup, e, made_at(p, at, own ? of->claimed[at] : claimed, error));
 }
 
 /* Does it give the upload, and something else than the claim? */
@@ -55,9 +118,40 @@ static bool follows(const pe_sequence *p)
     return same && differs;
 }
 
-static pe_numbers_cause cause_of(const pe_sequence *p)
+/* The parameters of a finding tell the number of a mistake that is one of them. A table that is looked
+ * up has rows for the claimed ones alone. */
+static void say(const pe_sequence *p, pe_guess *guess)
 {
-    return (pe_numbers_cause){&p->by->fault, p->a, p->b, p->fitted, p->more};
+    const pe_fault *fault = &p->by->fault;
+    pe_value *value = fault->param != NULL ? pe_values_find(&guess->values, fault->param) : NULL;
+    pe_guess_tell(guess, fault, p->a, p->b);
+    pe_buffer_str(&guess->rule, p->more);
+    guess->fitted |= p->fitted;
+    if (value != NULL && p->of->lookup == NULL && value->param->kind == PE_KIND_INT)
+        value->integer = (int64_t)p->a;
+    else if (value != NULL && p->of->lookup == NULL)
+        value->real = p->a;
+}
+
+void pe_slips_try(const pe_sequence *p)
+{
+    pe_guess guess;
+    const pe_numbers *of = p->of;
+    const size_t mistakes = of->first != NULL ? 2 : 1;
+    if (of->claim->n_faults + mistakes > PE_FAULTS_MAX ||
+        !pe_attempts_did(of->search, pe_guess_copy(of->claim, &guess, of->search->why)))
+        return;
+    if (of->frequency == NULL) {
+        guess.distortion.law = at_law;
+        guess.distortion.law_context = p;
+        guess.distortion.law_gain = of->lookup != NULL ? 0 : p->gain;
+    }
+    if (of->first != NULL)
+        say(of->first, &guess);
+    say(p, &guess);
+    if (of->frequency == NULL || p->by->stage->apply(p, &guess))
+        pe_attempts_try(of->search, &guess);
+    pe_guess_free(&guess);
 }
 
 /* ---- rows ---- */
@@ -106,7 +200,7 @@ static bool read_row(pe_sequence *p, const pe_slip *row)
 static void each_row(const pe_sequence *measured, const pe_slip_stage *stage, bool fitted,
                      use_of *use)
 {
-    const char *name = pe_numbers_resource(measured->of);
+    const char *name = measured->of->resource;
     for (size_t t = 0; t < PE_LEN(tables); t++)
         for (size_t r = 0; r < tables[t]->n; r++) {
             pe_sequence p = *measured;
@@ -120,7 +214,7 @@ static void each_row(const pe_sequence *measured, const pe_slip_stage *stage, bo
 
 static void each_stage(const pe_numbers *plain, bool fitted, use_of *use)
 {
-    const char *name = pe_numbers_resource(plain);
+    const char *name = plain->resource;
     for (size_t s = 0; s < (plain->frequency != NULL ? 1 : PE_LEN(stages)); s++) {
         const size_t n = !pe_faults_is_of(name, stages[s]->of) ? 0
                          : stages[s]->variants != NULL         ? stages[s]->variants(plain)
@@ -135,7 +229,7 @@ static void each_stage(const pe_numbers *plain, bool fitted, use_of *use)
             const pe_status status = p.state != NULL ? stages[s]->measure(&p, plain->search->why)
                                                      : pe_fail_memory(plain->search->why);
             const bool has = pe_attempts_did(plain->search, status) && p.n > 0;
-            if (has && plain->before == NULL && stages[s]->tell != NULL)
+            if (has && plain->first == NULL && stages[s]->tell != NULL)
                 stages[s]->tell(&p);
             if (has)
                 each_row(&p, stages[s], fitted, use);
@@ -147,9 +241,8 @@ static void each_stage(const pe_numbers *plain, bool fitted, use_of *use)
 
 static void try_row(const pe_sequence *p)
 {
-    const pe_numbers_cause cause = cause_of(p);
     if (follows(p))
-        pe_numbers_try(p->of, &cause, &(pe_numbers_law){at_law, p, p->gain, p->by->stage->apply});
+        pe_slips_try(p);
 }
 
 /* ---- one behind another ---- */
@@ -163,7 +256,6 @@ static void try_behind(const pe_sequence *p)
 static void find_behind(const pe_sequence *first)
 {
     pe_numbers plain = *first->of;
-    const pe_numbers_cause cause = cause_of(first);
     if (pe_attempts_found(plain.search))
         return;
     double *made = malloc(plain.elements * sizeof *made);
@@ -172,11 +264,10 @@ static void find_behind(const pe_sequence *first)
         return;
     }
     for (size_t e = 0; e < plain.elements; e++)
-        made[e] = at_law(first, e, first->of->claimed[e], &(double){0});
+        made[e] = made_at(first, e, plain.claimed[e], &(double){0});
     pe_numbers_spend(&plain, plain.elements);
     pe_guess_count(plain.claim, plain.elements);
     plain.claimed = made;
-    plain.before = &cause;
     plain.first = first;
     if (memcmp(made, first->of->claimed, plain.elements * sizeof *made) != 0)
         each_stage(&plain, false, try_behind);

@@ -6,7 +6,40 @@
 #include <stddef.h>
 
 #include "verify/mistakes/sequence.h"
-#include "verify/search/numbers.h"
+#include "verify/search/attempts.h"
+
+struct pe_lookup;
+
+/** An upload of plain numbers beside the claimed ones, element by element. */
+typedef struct pe_numbers {
+    const pe_upload_view *view;
+    const pe_guess *claim;
+    const char *resource; /* whose numbers they are: the claim's, or that of the indices */
+    const double *got, *claimed;
+    size_t elements;
+    double roundoff; /* of the upload's type; 0: integers */
+    double step;     /* the least one of that type, by which numbers near 0 are rounded */
+    pe_search
+        *search; /* to whose report facts are added, and which holds guesses against the upload */
+    bool asked;  /* whether mistakes are looked for */
+    /** Of pairs of several axes, whose elements are angles: as claimed. NULL: elements are the upload's. */
+    const double *frequency;
+    /** The mistake that made `claimed` of the claim's numbers. NULL: they are the claim's. */
+    const pe_sequence *first;
+    /** Elements are the indices by which the upload was looked up (lookup.c). NULL: the upload's. */
+    const struct pe_lookup *lookup;
+} pe_numbers;
+
+/** Count work, an element that is computed or compared. */
+void pe_numbers_spend(const pe_numbers *plain, size_t work);
+/** Are mistakes looked for, and is work left? */
+bool pe_numbers_goes_on(const pe_numbers *plain);
+/** Is a number that was read this one, but for the upload's roundings? */
+bool pe_numbers_is_near(const pe_numbers *plain, double got, double x);
+/** Do they change so often from one element to the next? Two mistakes at once need four changes. */
+bool pe_numbers_change(const pe_numbers *plain, const double *numbers, size_t times);
+/** "NAME":[...] of the facts, once. Numbers that are not finite are null. */
+void pe_numbers_list(const pe_numbers *plain, const char *name, const double *list, size_t n);
 
 /** What goes wrong: numbers of the claim that are measured, and elements that follow from them. */
 typedef struct pe_slip_stage {
@@ -62,6 +95,8 @@ extern const pe_slips pe_mistakes_of_values, pe_mistakes_of_padding, pe_mistakes
 typedef enum pe_slips_how { PE_SLIPS_ONE, PE_SLIPS_TWO, PE_SLIPS_FITTED } pe_slips_how;
 
 void pe_slips_find(const pe_numbers *plain, pe_slips_how how);
+/** Hold what the mistake that was read makes against the upload. */
+void pe_slips_try(const pe_sequence *p);
 
 /* ---- what rows share ---- */
 
@@ -93,9 +128,20 @@ pe_try pe_axes_try;
 /** Of pairs of several axes find what explains their angles. */
 void pe_angles_read(const pe_numbers *plain, pe_slips_how how);
 
-/* ---- rows of a learned table that are those of other positions ---- */
+/* ---- rows of a learned table (lookup.c) ---- */
 
-/** Rules of positions by which the rows of the table are those of the upload. */
-pe_numbers_use pe_plain_rows_find;
+/** The index of a row as it is compared: the first of the rows that are as the one that it takes. Below 0
+ * it counts from the end, beyond the end it is the last one, as array libraries have it. NULL: itself. */
+double pe_lookup_row(const struct pe_lookup *lookup, double index);
+/** What an element is with that index. NULL: the index. */
+double pe_lookup_at(const struct pe_lookup *lookup, size_t element, double index);
+
+/** Does a resource look its numbers up in a table of biases? Mistakes of its indices are looked for as in
+ * an upload of these; transposed: weights [heads, rows] were read as [rows, heads]. */
+bool pe_lookup_is(const pe_resource *resource);
+void pe_lookup_read(const pe_numbers *plain, bool transposed, pe_slips_how how);
+
+/** Rules of positions by which the rows of a learned table are those of the upload. */
+void pe_lookup_find_rows(const pe_numbers *plain);
 
 #endif

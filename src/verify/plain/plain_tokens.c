@@ -81,7 +81,7 @@ pe_status pe_waves_of_tokens(pe_sequence *p, pe_problem *why)
     t->rows = pairs ? of->view->tokens : of->elements / t->axes;
     t->pairs = pairs ? of->elements / t->rows : 0;
     t->is.sections = !pairs || (t->axes == 3 && pe_values_present(p->values, "mrope_section"));
-    if ((!pairs && strcmp(pe_numbers_resource(of), "rope/table") == 0) || t->rows == 0)
+    if ((!pairs && strcmp(of->resource, "rope/table") == 0) || t->rows == 0)
         return PE_OK;
     PE_TRY(pe_waves_make_room(p, why));
     for (size_t k = 0; k < t->axes * t->rows; k++)
@@ -109,36 +109,19 @@ static double made_at(const void *coordinates, size_t k, double claimed PE_UNUSE
     return ((const double *)coordinates)[k];
 }
 
-/* As factors of those that the base gives, which may be another one than the claim's. */
-static bool set_frequencies(const pe_sequence *p, pe_guess *guess)
-{
-    const pe_waves *t = p->state;
-    pe_value *factors = pe_values_find(&guess->values, "freq_factors");
-    const double theta = pe_values_real(&guess->values, "rope_theta");
-    const bool bases = pe_values_present(&guess->values, "axes_theta");
-    const double power = bases ? 1 : log(theta) / log(pe_slip_number(p, "rope_theta"));
-    if (factors == NULL || factors->present ||
-        !pe_geometry_has_rope_type(&guess->values, "default"))
-        return false;
-    free(factors->list); /* of a claim without them, which an earlier fault left */
-    factors->list = calloc(t->pairs, sizeof *factors->list);
-    factors->list_length = t->pairs;
-    factors->present = factors->list != NULL;
-    for (size_t i = 0; i < t->pairs && factors->present; i++)
-        factors->list[i] = pow(p->of->frequency[i], power) / t->made.frequency[i];
-    guess->distortion.values_inexact = true;
-    return factors->present;
-}
-
-/* Frequencies that other axes or another base give are those of the values. */
+/* Frequencies that other axes or another base give are put in the place of those of the values. */
 bool pe_waves_apply(const void *sequence, pe_guess *guess)
 {
     const pe_sequence *p = sequence;
     const pe_waves *t = p->state;
+    pe_distortion *by = &guess->distortion;
     const pe_position_map map = {.times = 1, .move = made_at, .cause = t->made.coordinate};
-    const bool others = memcmp(t->made.frequency, p->of->frequency, t->pairs * sizeof(double)) != 0;
-    return (!others || set_frequencies(p, guess)) &&
-           pe_guess_map_positions(&pe_values_find(&guess->values, "positions")->positions, &map);
+    if (memcmp(t->made.frequency, p->of->frequency, t->pairs * sizeof(double)) != 0) {
+        by->inv_freq = t->made.frequency;
+        by->inv_freq_pairs = t->pairs;
+        by->values_inexact = true;
+    }
+    return pe_guess_map_positions(&pe_values_find(&guess->values, "positions")->positions, &map);
 }
 
 /* ---- pairs of several axes ---- */

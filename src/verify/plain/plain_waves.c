@@ -361,10 +361,9 @@ static pe_status measure(pe_sequence *p, pe_problem *why)
     const pe_sequence *first = p->of->first;
     if (first != NULL && first->by->stage == &pe_slip_waves)
         PE_TRY(take_first(p, first->state, why));
-    else if (p->of->before == NULL)
-        PE_TRY(pe_faults_is_of(pe_numbers_resource(p->of), PE_OF_TOKENS)
-                   ? pe_waves_of_tokens(p, why)
-                   : pe_waves_of_places(p, why));
+    else if (first == NULL)
+        PE_TRY(pe_faults_is_of(p->of->resource, PE_OF_TOKENS) ? pe_waves_of_tokens(p, why)
+                                                              : pe_waves_of_places(p, why));
     if (p->n == 0)
         return PE_OK;
     count_pairs(t);

@@ -48,7 +48,7 @@ static pe_status measure(pe_sequence *p, pe_problem *why PE_UNUSED)
     read_line(p->of, state);
     state->looked_up = p->of->lookup != NULL;
     state->whole = p->of->roundoff == 0;
-    state->slopes = strcmp(pe_numbers_resource(p->of), "alibi/slopes") == 0;
+    state->slopes = strcmp(p->of->resource, "alibi/slopes") == 0;
     state->told = p->of->lookup == NULL && p->n >= 4 && pe_numbers_change(p->of, p->of->claimed, 4);
     return PE_OK;
 }

@@ -45,7 +45,7 @@ static void name_claim(const pe_sequence *p)
     const bool shared = one && half > 0 && fabs(w[0] / w[half] - 1) > 1e-9;
     t->is.ladder = (double)(t->is.tensors != 0 && !shared ? half : t->pairs / t->blocks);
     t->is.grid = t->height > 1 && t->width > 1;
-    t->is.timing = strcmp(pe_numbers_resource(p->of), "sinusoidal/timing") == 0;
+    t->is.timing = strcmp(p->of->resource, "sinusoidal/timing") == 0;
     t->side[PE_ACROSS] = (double)t->width;
     t->side[PE_DOWN] = (double)t->height;
     t->unit[PE_ACROSS] = t->unit[PE_DOWN] = one ? 1 : 0;
