@@ -171,9 +171,8 @@ static bool is_quarter(const pe_element *element, mpfr_prec_t bits)
     return zero;
 }
 
-void pe_element_eval(const void *context, size_t index, mpfr_ptr out)
+void pe_element_eval(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
-    (void)index;
     const pe_element *element = context;
     const pe_wave_spec *spec = &element->wave->spec;
     mpfr_t x;

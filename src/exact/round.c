@@ -110,9 +110,8 @@ typedef struct power {
     double y;
 } power;
 
-static void eval_power(const void *context, size_t index, mpfr_ptr out)
+static void eval_power(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
-    (void)index;
     const power *p = context;
     mpfr_t y;
     mpfr_init2(y, 53);
@@ -133,9 +132,8 @@ float pe_exact_powf(float x, float y)
     return pe_exact_powf_double(x, (double)y);
 }
 
-static void eval_log(const void *context, size_t index, mpfr_ptr out)
+static void eval_log(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
-    (void)index;
     mpfr_t x;
     mpfr_init2(x, 53);
     mpfr_set_d(x, *(const double *)context, MPFR_RNDN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wave_make.c - sets of frequencies, from formula to fixed point. */
+/* wave_make.c - sets of frequencies, from formula to fixed point, and the offsets that they keep. */
 #include "exact/wave_set.h"
 
 #include <assert.h>
@@ -9,6 +9,101 @@
 
 #include "base/power.h"
 #include "base/yield.h"
+
+/* Room for wave_offsets is whole cache lines: a vector that lies across two is loaded twice. */
+static size_t bytes_of(size_t n, size_t rows, bool split)
+{
+    return rows * (split ? 4 : 2) * pe_kernels_padded(n) * sizeof(double);
+}
+
+/* ---- the rotations by which a kernel turns anchors: those of a set ---- */
+
+/* Bytes that all sets count and have not allocated. */
+static atomic_size_t unmade;
+
+size_t pe_wave_unmade_bytes(void)
+{
+    return atomic_load_explicit(&unmade, memory_order_relaxed);
+}
+
+/* Digits have three rows for each of the offsets. */
+static size_t shared_bytes(const pe_wave *wave, pe_wave_kept kept, bool split)
+{
+    return bytes_of(wave->live, (kept == PE_WAVE_DIGITS ? 3 : 1) * wave->offset_rows, split);
+}
+
+/* What a set counts for its offsets, made or not. */
+static size_t offsets_bytes(const pe_wave *wave)
+{
+    size_t bytes = 0;
+    for (pe_wave_kept kept = 0; kept < PE_WAVE_KEPT; kept++)
+        bytes += shared_bytes(wave, kept, false) + shared_bytes(wave, kept, true);
+    return bytes;
+}
+
+void pe_wave_digits(const pe_offsets *near, double *out)
+{
+    const size_t digit = 2 * near->rows, planes = near->split ? 4 : 2;
+    pe_offsets wanted = *near;
+    wanted.first = digit;
+    wanted.stride = 2 * digit;
+    pe_kernels_get()->wave_offsets(&wanted, out);
+    wanted.first = digit * digit - 1;
+    wanted.stride = 2 * digit * digit;
+    wanted.rows = digit;
+    pe_kernels_get()->wave_offsets(&wanted, out + near->rows * planes * pe_kernels_padded(near->n));
+}
+
+const double *pe_wave_shared_offsets(const pe_wave *of, pe_wave_kept kept, int64_t step,
+                                     const pe_offsets *wanted)
+{
+    pe_wave *wave;
+    memcpy(&wave, &of, sizeof wave); /* only these and the counts of a set change */
+    _Atomic(double *) *slot = &wave->kept[kept][wanted->split];
+    int64_t none = 0;
+    if (kept == PE_WAVE_STEP && !atomic_compare_exchange_strong(&wave->step, &none, step) &&
+        none != step)
+        return NULL;
+    double *made = atomic_load_explicit(slot, memory_order_acquire), *expected = NULL;
+    if (made != NULL)
+        return made;
+    const size_t bytes = shared_bytes(wave, kept, wanted->split);
+    made = aligned_alloc(64, bytes);
+    if (made == NULL)
+        return NULL;
+    (kept == PE_WAVE_DIGITS ? pe_wave_digits : pe_kernels_get()->wave_offsets)(wanted, made);
+    if (atomic_compare_exchange_strong(slot, &expected, made)) {
+        atomic_fetch_sub(&unmade, bytes);
+        return made;
+    }
+    free(made);
+    return expected;
+}
+
+/* ---- and of a call ---- */
+
+/* An anchor serves 64 rows, fewer where rows are so long that few of them are asked for at once and
+ * offsets would not fit the second-level cache. */
+static size_t offset_rows_of(size_t n)
+{
+    return n <= 512 ? 32 : n <= 8192 ? 16384 / n : 2;
+}
+
+double *pe_wave_own_offsets(size_t rows, pe_offsets *wanted)
+{
+    const size_t most = offset_rows_of(wanted->n);
+    size_t count = 1;
+    while (2 * count * count < rows && count < most)
+        count++;
+    wanted->rows = count;
+    double *offsets =
+        rows < 16 ? NULL : aligned_alloc(64, bytes_of(wanted->n, count, wanted->split));
+    if (offsets != NULL)
+        pe_kernels_get()->wave_offsets(wanted, offsets);
+    return offsets;
+}
+
+/* ---- sets ---- */
 
 /* 60 bits of whole turns, 192 of fraction, and room for the errors of the multiplications. */
 #define MAKE_BITS 320
@@ -53,7 +148,7 @@ size_t pe_wave_bytes(const pe_wave *wave)
     const size_t n = wave->spec.n, padded = 2 * (n + PE_PAD) * sizeof *wave->step_hi;
     return sizeof *wave + wave->spec.formula_bytes +
            (wave->spec.float32 ? n * sizeof *wave->inv : n * sizeof *wave->turns + padded) +
-           pe_wave_offsets_bytes(wave);
+           offsets_bytes(wave);
 }
 
 void pe_wave_free(pe_wave *wave)
@@ -64,7 +159,13 @@ void pe_wave_free(pe_wave *wave)
     free(wave->step_hi);
     free(wave->step_lo);
     free(wave->inv);
-    pe_wave_offsets_free(wave);
+    for (pe_wave_kept kept = 0; kept < PE_WAVE_KEPT; kept++)
+        for (int split = 0; split < 2; split++) {
+            double *made = atomic_load(&wave->kept[kept][split]);
+            if (made == NULL)
+                atomic_fetch_sub(&unmade, shared_bytes(wave, kept, split));
+            free(made);
+        }
     void *formula;
     memcpy(&formula, &wave->spec.formula, sizeof formula); /* ours, const only for the callbacks */
     free(formula);
@@ -82,9 +183,8 @@ pe_wave_paths pe_wave_paths_read(const pe_wave *wave)
     };
 }
 
-static void eval_amplitude(const void *context, size_t index, mpfr_ptr out)
+static void eval_amplitude(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
-    (void)index;
     const pe_wave_spec *spec = context;
     spec->amplitude(spec->formula, out);
 }
@@ -122,11 +222,6 @@ static void eval_ratio(const pe_wave_spec *spec, size_t i, mpfr_ptr out)
     pe_power_raise(out, -spec->num, spec->den);
 }
 
-static bool begins_sequence(const pe_wave_spec *spec, size_t i)
-{
-    return i == 0 || (spec->sequence != NULL && spec->sequence(spec->formula, i, NULL) == i);
-}
-
 /* theta_i are geometric sequences before scaling: one power of each, then a product each. */
 static void make_turns(pe_wave *wave)
 {
@@ -137,7 +232,7 @@ static void make_turns(pe_wave *wave)
     mpfr_mul_2ui(unit, unit, 1, MPFR_RNDN);
     mpfr_d_div(unit, spec->position_scale, unit, MPFR_RNDN);
     for (size_t i = 0; i < spec->n && !pe_yield_must_end(); i++) {
-        if (begins_sequence(spec, i)) {
+        if (i == 0 || (spec->sequence != NULL && spec->sequence(spec->formula, i, NULL) == i)) {
             eval_ratio(spec, i, ratio);
             mpfr_set_ui(power, 1, MPFR_RNDN);
             if (spec->scale == NULL)
@@ -162,12 +257,11 @@ static void make_turns(pe_wave *wave)
     mpfr_clears(ratio, power, turns, unit, (mpfr_ptr)NULL);
     pe_phases_pad(wave->live, wave->step_hi, wave->step_lo);
     if (wave->live != 0)
-        wave->offset_rows = pe_wave_offset_rows(wave->live);
+        wave->offset_rows = offset_rows_of(wave->live);
 }
 
-static void eval_base(const void *context, size_t index, mpfr_ptr out)
+static void eval_base(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
-    (void)index;
     const pe_wave_spec *spec = context;
     spec->base(spec->formula, out);
 }
@@ -186,13 +280,6 @@ static float power32(float base, float exponent, mpfr_srcptr log_base)
     return value;
 }
 
-/* i * num / den rounded once to float32. The product is exact. */
-static float exponent32(const pe_wave_spec *spec, size_t i)
-{
-    const double product = spec->num * (double)i, quotient = product / spec->den;
-    return (float)pe_pair_to_odd((pe_pair){quotient, fma(-quotient, spec->den, product)});
-}
-
 static void make_inverse(pe_wave *wave)
 {
     const pe_wave_spec *spec = &wave->spec;
@@ -202,7 +289,11 @@ static void make_inverse(pe_wave *wave)
     mpfr_set_flt(log_base, base, MPFR_RNDN);
     mpfr_log(log_base, log_base, MPFR_RNDN);
     for (size_t i = 0; i < spec->n && !pe_yield_must_end(); i++) {
-        const float inv = 1.0F / power32(base, exponent32(spec, i), log_base);
+        /* i * num / den rounded once to float32. The product is exact. */
+        const double product = spec->num * (double)i, quotient = product / spec->den;
+        const float exponent =
+            (float)pe_pair_to_odd((pe_pair){quotient, fma(-quotient, spec->den, product)});
+        const float inv = 1.0F / power32(base, exponent, log_base);
         wave->inv[i] = spec->scale32 != NULL ? spec->scale32(spec->formula, i, inv) : inv;
         pe_yield_spend(POWER_WORK);
     }
@@ -249,7 +340,7 @@ pe_status pe_wave_make(const pe_wave_spec *spec, pe_wave **out, pe_problem *why)
         pe_wave_free(wave);
         return status;
     }
-    pe_wave_offsets_begin(wave);
+    atomic_fetch_add(&unmade, offsets_bytes(wave));
     *out = wave;
     return PE_OK;
 }

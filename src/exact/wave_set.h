@@ -95,14 +95,6 @@ pe_status pe_wave_bare_tile(const pe_wave_table *table, const pe_wave_tile *tile
 const double *pe_wave_shared_offsets(const pe_wave *wave, pe_wave_kept kept, int64_t step,
                                      const pe_offsets *wanted);
 
-/** What the set counts for them, made or not; when it is made, and when it is freed. */
-size_t pe_wave_offsets_bytes(const pe_wave *wave);
-void pe_wave_offsets_begin(const pe_wave *wave);
-void pe_wave_offsets_free(pe_wave *wave);
-
-/** The most offsets for rows of so many frequencies. */
-size_t pe_wave_offset_rows(size_t n);
-
 /** Offsets for the steps of a call of so many rows, as many as pay for themselves: wanted->rows.
  * The caller frees them. NULL: none do, or memory is short. */
 double *pe_wave_own_offsets(size_t rows, pe_offsets *wanted);

@@ -35,17 +35,6 @@ static void put(const pe_wave_job *job, char *row, size_t i, double sine, double
         pe_dtype_store(job->dtype, cosine, first + at->cos_at * (ptrdiff_t)job->item);
 }
 
-static double by_mpfr(const pe_wave_job *job, double position, size_t i, bool cosine)
-{
-    const pe_element element = {job->wave, position, job->from + i, cosine, job->bare};
-    return pe_exact_round(job->dtype, pe_element_eval, &element, 0);
-}
-
-static bool is_zero(const pe_turns *turns)
-{
-    return (turns->word[0] | turns->word[1] | turns->word[2] | turns->word[3]) == 0;
-}
-
 /* Sine and cosine in 128-bit arithmetic, and which of them are proven. */
 static void by_fixed128(const pe_wave_job *job, double position, size_t i, double value[2],
                         bool known[2])
@@ -69,7 +58,7 @@ static void settle(pe_wave_job *job, double position, size_t i, char *row)
     double value[2] = {0, 0};
     bool known[2] = {false, false};
     const bool naught = !job->bare && wave->amplitude_hi == 0;
-    if (naught || (!wave->unfit && (position == 0 || is_zero(&wave->turns[job->from + i])))) {
+    if (naught || (!wave->unfit && position == 0) || pe_wave_theta_is_zero(wave, job->from + i)) {
         put(job, row, i, 0, job->bare ? 1 : wave->amplitude[job->dtype]);
         job->counts[PE_PATH_EXACT]++;
         return;
@@ -78,8 +67,10 @@ static void settle(pe_wave_job *job, double position, size_t i, char *row)
         by_fixed128(job, position, i, value, known);
     job->counts[known[0] && known[1] ? PE_PATH_FIXED128 : PE_PATH_MPFR]++;
     for (int k = 0; k < 2; k++)
-        if (!known[k])
-            value[k] = by_mpfr(job, position, i, k == 1);
+        if (!known[k]) {
+            const pe_element element = {wave, position, job->from + i, k == 1, job->bare};
+            value[k] = pe_exact_round(job->dtype, pe_element_eval, &element, 0);
+        }
     put(job, row, i, value[0], value[1]);
 }
 
@@ -179,15 +170,6 @@ static void chunk(pe_wave_job *job, const run_phases *phases, size_t first, size
         put_still(job, job->live, rows, out);
 }
 
-/* Rows of a set whose frequencies have no fixed point: settle writes every element. */
-static void rows_unfit(pe_wave_job *job, size_t first, size_t rows, char *out)
-{
-    for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < job->n; i++)
-            settle(job, pe_positions_at(job->positions, first + r), i,
-                   out + r * job->layout->row * job->item);
-}
-
 /* Whether one run can hold the rows: the step must be an exact double. */
 static bool is_spaced(const pe_positions *positions)
 {
@@ -236,16 +218,6 @@ static void rows_by_chunks(pe_wave_job *job, const run_phases *phases, size_t fi
 /* Steps of a run: phases are multiples of steps by less than 2^28. */
 #define STEPS_MAX (1 << 26)
 
-/* Two planes at `memory` for the step from row to row. */
-static void set_step(const pe_wave_job *job, uint64_t *memory, run_phases *phases)
-{
-    phases->own_step = true;
-    phases->step_hi = memory;
-    phases->step_lo = memory + job->live + PE_PAD;
-    pe_phases_at(job->wave->turns + job->from, job->live, (double)job->positions->step, memory,
-                 memory + job->live + PE_PAD);
-}
-
 static pe_status rows_fit(pe_wave_job *job, size_t first, size_t rows, char *out, pe_problem *why)
 {
     const pe_wave *wave = job->wave;
@@ -270,8 +242,14 @@ static pe_status rows_fit(pe_wave_job *job, size_t first, size_t rows, char *out
     double *offsets = NULL;
     if (phases.rows_max > STEPS_MAX / row_steps)
         phases.rows_max = STEPS_MAX / row_steps;
-    if (!by_steps && most > 1 && rows > 1)
-        set_step(job, memory + 2 * padded, &phases);
+    if (!by_steps && most > 1 && rows > 1) {
+        /* Two planes for the step from row to row. */
+        uint64_t *hi = memory + 2 * padded, *lo = hi + padded;
+        phases.own_step = true;
+        phases.step_hi = hi;
+        phases.step_lo = lo;
+        pe_phases_at(wave->turns + job->from, n, (double)job->positions->step, hi, lo);
+    }
     pe_offsets wanted = {
         n, wave->offset_rows, row_steps, 2 * row_steps, phases.step_hi, phases.step_lo, split};
     if (spaced ? most > 1 && rows > 1 : whole && rows >= ROWS_BY_DIGITS) {
@@ -334,15 +312,6 @@ static pe_status rows_scattered(pe_wave_job *job, size_t first, size_t rows, cha
     return status;
 }
 
-static void count(pe_wave_job *job)
-{
-    pe_wave *wave;
-    memcpy(&wave, &job->wave, sizeof wave); /* the counts are all that changes in a set */
-    for (int k = 0; k < PE_PATHS; k++)
-        if (job->counts[k] != 0)
-            atomic_fetch_add_explicit(&wave->paths[k], job->counts[k], memory_order_relaxed);
-}
-
 /* Rows of a range or a list. */
 static pe_status fill_part(pe_wave_job *job, size_t first, size_t rows, void *out, pe_problem *why)
 {
@@ -351,8 +320,10 @@ static pe_status fill_part(pe_wave_job *job, size_t first, size_t rows, void *ou
     job->live = live <= job->from ? 0 : live - job->from < job->n ? live - job->from : job->n;
     if (job->wave->spec.float32)
         status = pe_wave_rows32(job, first, rows, out, why);
-    else if (job->wave->unfit)
-        rows_unfit(job, first, rows, out);
+    else if (job->wave->unfit) /* no frequency has a fixed point: settle writes every element */
+        for (size_t k = 0; k < rows * job->n; k++)
+            settle(job, pe_positions_at(job->positions, first + k / job->n), k % job->n,
+                   (char *)out + k / job->n * job->layout->row * job->item);
     else if (is_plain(job->layout))
         status = rows_fit(job, first, rows, out, why);
     else
@@ -377,7 +348,11 @@ static pe_status fill(pe_wave_job *job, size_t first, size_t rows, void *out, pe
         status = fill_part(job, at, some, (char *)out + done * job->layout->row * job->item, why);
     }
     job->positions = all;
-    count(job);
+    pe_wave *wave;
+    memcpy(&wave, &job->wave, sizeof wave); /* the counts are all that changes in a set */
+    for (int k = 0; k < PE_PATHS; k++)
+        if (job->counts[k] != 0)
+            atomic_fetch_add_explicit(&wave->paths[k], job->counts[k], memory_order_relaxed);
     return status;
 }
 
