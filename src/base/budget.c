@@ -53,19 +53,16 @@ bool pe_budget_make_room(size_t bytes)
     return freed > 0;
 }
 
-/* How far beyond the budget an allocation may go. */
-static size_t spare_for(size_t bytes)
-{
-    const size_t spare = bytes < PE_BUDGET_SMALL ? PE_BUDGET_SPARE : 0;
-    return begun ? PE_BUDGET_SPARE + PE_BUDGET_SPARE_BEGUN : spare;
-}
-
 bool pe_budget_take(size_t bytes)
 {
     bool room = true;
     while (room && !take(bytes, budget.bytes_max))
         room = bytes <= budget.bytes_max && pe_budget_make_room(bytes);
-    if (!room && !take(bytes, sum(budget.bytes_max, spare_for(bytes)))) {
+    /* How far beyond the budget the allocation may go. */
+    const size_t spare = begun                     ? PE_BUDGET_SPARE + PE_BUDGET_SPARE_BEGUN
+                         : bytes < PE_BUDGET_SMALL ? PE_BUDGET_SPARE
+                                                   : 0;
+    if (!room && !take(bytes, sum(budget.bytes_max, spare))) {
         count(&budget.refused, 1);
         failures++;
         return false;

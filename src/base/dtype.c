@@ -78,14 +78,6 @@ static double widen(uint32_t bits, int exponent_bits, int fraction_bits)
     return value;
 }
 
-/* x >> shift, rounded to nearest, ties to even. 1 <= shift <= 63. */
-static uint64_t shift_round(uint64_t x, int shift)
-{
-    const uint64_t half = 1ULL << (shift - 1);
-    const uint64_t odd = x >> shift & 1;
-    return (x + (half - 1) + odd) >> shift;
-}
-
 /* The inverse of widen: rounded once, ties to even; overflow gives an infinity, NaN the canonical
  * quiet NaN. */
 static uint32_t narrow(double value, int exponent_bits, int fraction_bits)
@@ -105,7 +97,8 @@ static uint32_t narrow(double value, int exponent_bits, int fraction_bits)
     const int shift = 52 - fraction_bits + below;
     if (shift > 54 || exponent == -1023)
         return sign;
-    const uint32_t rounded = (uint32_t)shift_round(significand, shift);
+    const uint64_t half = 1ULL << (shift - 1), odd = significand >> shift & 1; /* ties to even */
+    const uint32_t rounded = (uint32_t)((significand + (half - 1) + odd) >> shift);
     /* A carry out of the fraction moves into the exponent, and out of the largest finite into
      * infinity. */
     const uint32_t field = below ? 0 : (uint32_t)(exponent + bias - 1) << fraction_bits;

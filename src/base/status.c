@@ -60,34 +60,30 @@ static void add_mistake(pe_problem *why, const char *where, const char *detail)
     snprintf(mistake->detail, sizeof mistake->detail, "%.511s", detail);
 }
 
-void pe_problem_add(pe_problem *why, const pe_problem *other)
+/* once: those whose place is told already are left out. */
+static void add_mistakes(pe_problem *why, const pe_problem *other, bool once)
 {
     const unsigned before = why->n_others;
-    if (other->where[0] != '\0' && !is_reported(why, before, other->where))
+    if (!once || (other->where[0] != '\0' && !is_reported(why, before, other->where)))
         add_mistake(why, other->where, other->detail);
     for (unsigned i = 0; i < other->n_others; i++)
-        if (!is_reported(why, before, other->others[i].where))
+        if (!once || !is_reported(why, before, other->others[i].where))
             add_mistake(why, other->others[i].where, other->others[i].detail);
     why->n_unreported += other->n_unreported;
 }
 
-static void append(pe_problem *why, const pe_problem *other)
+void pe_problem_add(pe_problem *why, const pe_problem *other)
 {
-    add_mistake(why, other->where, other->detail);
-    for (unsigned i = 0; i < other->n_others; i++)
-        add_mistake(why, other->others[i].where, other->others[i].detail);
-    why->n_unreported += other->n_unreported;
+    add_mistakes(why, other, true);
 }
 
-typedef void add_function(pe_problem *why, const pe_problem *other);
-
-static pe_status add_to(pe_status so_far, pe_status status, const pe_problem *mistake,
-                        add_function *add, pe_problem *why)
+static pe_status add_to(pe_status so_far, pe_status status, const pe_problem *mistake, bool once,
+                        pe_problem *why)
 {
     if (status == PE_OK || pe_status_is_ours(so_far))
         return so_far;
     if (so_far != PE_OK && !pe_status_is_ours(status)) {
-        add(why, mistake);
+        add_mistakes(why, mistake, once);
         return so_far;
     }
     *why = *mistake;
@@ -97,13 +93,13 @@ static pe_status add_to(pe_status so_far, pe_status status, const pe_problem *mi
 pe_status pe_problem_collect(pe_status so_far, pe_status status, const pe_problem *mistake,
                              pe_problem *why)
 {
-    return add_to(so_far, status, mistake, pe_problem_add, why);
+    return add_to(so_far, status, mistake, true, why);
 }
 
 pe_status pe_problem_gather(pe_status so_far, pe_status status, const pe_problem *mistake,
                             pe_problem *why)
 {
-    return add_to(so_far, status, mistake, append, why);
+    return add_to(so_far, status, mistake, false, why);
 }
 
 int pe_status_http(pe_status status)

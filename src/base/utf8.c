@@ -2,29 +2,23 @@
 /* utf8.c - whether text is UTF-8. */
 #include "base/utf8.h"
 
-/* By the first byte, 0 when no sequence begins with it. */
-static size_t length_by(unsigned char first)
-{
-    if (first < 0x80)
-        return 1;
-    if (first < 0xc2 || first > 0xf4)
-        return 0;
-    return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-}
-
-/* The second byte rules out overlong forms, surrogates and what lies past U+10FFFF. */
-static bool second_fits(unsigned char first, unsigned char second)
-{
-    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    return second >= low && second <= high;
-}
-
 size_t pe_utf8_length(const char *text, size_t bytes)
 {
     const unsigned char *at = (const unsigned char *)text;
-    const size_t length = bytes > 0 ? length_by(at[0]) : 0;
-    if (length > bytes || (length > 1 && !second_fits(at[0], at[1])))
+    if (bytes == 0)
+        return 0;
+    /* By the first byte; 0 when no sequence begins with it. */
+    const size_t length = at[0] < 0x80                   ? 1
+                          : at[0] < 0xc2 || at[0] > 0xf4 ? 0
+                          : at[0] < 0xe0                 ? 2
+                          : at[0] < 0xf0                 ? 3
+                                                         : 4;
+    if (length > bytes)
+        return 0;
+    /* The second byte rules out overlong forms, surrogates and what lies past U+10FFFF. */
+    const unsigned char low = at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;
+    const unsigned char high = at[0] == 0xed ? 0x9f : at[0] == 0xf4 ? 0x8f : 0xbf;
+    if (length > 1 && (at[1] < low || at[1] > high))
         return 0;
     for (size_t i = 2; i < length; i++)
         if ((at[i] & 0xc0) != 0x80)

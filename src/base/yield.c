@@ -68,17 +68,6 @@ uint64_t pe_meter_spent(const pe_meter *meter)
     return meter->units > by_clock ? meter->units : by_clock;
 }
 
-static void measure(uint64_t units)
-{
-    unread += units < READ_WORK ? units : READ_WORK;
-    if (unread < READ_WORK || metered->ended != PE_OK)
-        return;
-    read_clock();
-    judge();
-    if (metered->ended == PE_OK && metered->is_left != NULL && metered->is_left(metered->context))
-        metered->ended = PE_OVERLOADED;
-}
-
 bool pe_yield_must_end(void)
 {
     return metered != NULL && metered->ended != PE_OK;
@@ -124,14 +113,6 @@ void pe_yield_begin(void)
     spent = 0;
 }
 
-/* By what was counted; or by the clock, where that counted too little. */
-static bool is_over_turn(void)
-{
-    const int64_t most = (int64_t)PE_YIELD_WORK * PE_UNIT_NANOSECONDS;
-    return spent >= PE_YIELD_WORK ||
-           (metered != NULL && metered->began + metered->nanoseconds - turn_began > most);
-}
-
 void pe_yield_spend(uint64_t units)
 {
     if (metered != NULL)
@@ -142,9 +123,22 @@ void pe_yield_spend(uint64_t units)
 void pe_yield_look(uint64_t units)
 {
     spent += units < PE_YIELD_WORK ? units : PE_YIELD_WORK;
-    if (metered != NULL)
-        measure(units);
-    if (!is_over_turn() || pe_yield_must_end())
+    if (metered != NULL) {
+        unread += units < READ_WORK ? units : READ_WORK;
+        if (unread >= READ_WORK && metered->ended == PE_OK) {
+            read_clock();
+            judge();
+            if (metered->ended == PE_OK && metered->is_left != NULL &&
+                metered->is_left(metered->context))
+                metered->ended = PE_OVERLOADED;
+        }
+    }
+    /* A turn is over by what was counted; or by the clock, where that counted too little. */
+    const int64_t most = (int64_t)PE_YIELD_WORK * PE_UNIT_NANOSECONDS;
+    const bool over =
+        spent >= PE_YIELD_WORK ||
+        (metered != NULL && metered->began + metered->nanoseconds - turn_began > most);
+    if (!over || pe_yield_must_end())
         return;
     spent = 0;
     turn_began = metered != NULL ? metered->began + metered->nanoseconds : 0;
