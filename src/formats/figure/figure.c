@@ -92,7 +92,7 @@ void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size
     r->sheet.of_part.figure.width /= abreast;
     r->sheet.top = n > 1 ? SHEET_TOP : 0;
     r->sheet.of_part.figure.height -= r->sheet.top;
-    r->sheet.of_part.figure.height /= (n + abreast - 1) / abreast;
+    r->sheet.of_part.figure.height /= pe_layout_quotient(n, abreast);
     out->reducer = (pe_reducer){.state = r, .take = take, .finish = finish, .release = release};
     for (size_t t = 0; t < plan->n_tensors; t++)
         if (pe_format_holds(rendering, t, chosen)) {
@@ -160,10 +160,11 @@ pe_status pe_figure_check(const pe_plan *plan, const pe_rendering *rendering, si
                 axes);
     }
     const size_t n = count(plan, rendering, chosen), abreast = abreast_of(n);
-    const size_t down = n > 0 ? (n + abreast - 1) / abreast : 0;
+    if (n <= 1)
+        return PE_OK;
     const size_t width = abreast * PE_WORDS_WIDTH_MIN,
-                 height = SHEET_TOP + down * PE_WORDS_HEIGHT_MIN;
-    if (n <= 1 || (options->width >= width && options->height >= height))
+                 height = SHEET_TOP + pe_layout_quotient(n, abreast) * PE_WORDS_HEIGHT_MIN;
+    if (options->width >= width && options->height >= height)
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, options->width < width ? "width" : "height",
                    "a figure of %zu tensors needs at least %zu x %zu pixels, got %zu x %zu; or "

@@ -75,6 +75,12 @@ typedef struct pe_layout {
 void pe_layout_make(const pe_tensor *tensor, const pe_rendering *rendering, bool of_several,
                     pe_layout *out);
 
+/** a / b, rounded up; 0 of nothing. */
+static inline size_t pe_layout_quotient(size_t a, size_t b)
+{
+    return b == 0 ? 0 : (a + b - 1) / b;
+}
+
 /** The first pixel of cell i of n that share a length. */
 static inline size_t pe_layout_edge(size_t i, size_t n, double length)
 {
@@ -146,11 +152,9 @@ void pe_figure_note(const pe_figure *figure, pe_canvas *canvas);
 /** The panels: curves or heatmaps. */
 void pe_figure_draw_panels(const pe_figure *figure, pe_canvas *canvas);
 
-/** Ticks below a panel, or left of it: of `n` elements that share `pixels`. */
-void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size_t n,
-                           bool at_centres, pe_canvas *canvas);
-void pe_figure_ticks_left(const pe_box *panel, const pe_axis_words *words, size_t n,
-                          pe_canvas *canvas);
+/** Ticks of n elements, whose ends or centres they stand at: below a panel, or left of it. */
+void pe_figure_ticks(const pe_box *panel, const pe_axis_words *words, size_t n, bool below,
+                     bool at_centres, pe_canvas *canvas);
 /** One tick left of a panel: a line that ends at `until`, left of the panel or across it, and its
  * text. */
 void pe_figure_tick_left(const pe_box *panel, double y, double until, const pe_pen *pen,

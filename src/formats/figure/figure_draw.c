@@ -140,11 +140,6 @@ void pe_figure_text(pe_canvas *canvas, pe_point at, double size, double anchor, 
         &(pe_caption){.at = at, .size = size, .anchor = anchor, .colour = PE_INK, .text = text});
 }
 
-static size_t ceiling(size_t a, size_t b)
-{
-    return b == 0 ? 0 : (a + b - 1) / b;
-}
-
 /* What cannot be seen: that cells are pooled, and that panels are missing. */
 void pe_figure_note(const pe_figure *figure, pe_canvas *canvas)
 {
@@ -152,13 +147,14 @@ void pe_figure_note(const pe_figure *figure, pe_canvas *canvas)
     pe_buffer note = {0};
     if (layout->pooled && layout->curves)
         pe_buffer_format(&note, "minimum and maximum of up to %zu values per pixel",
-                         ceiling(layout->columns, layout->nx));
+                         pe_layout_quotient(layout->columns, layout->nx));
     else if (layout->pooled)
         pe_buffer_format(&note,
                          "minimum and maximum of up to %zu x %zu values per %zu x %zu pixels",
-                         ceiling(layout->rows, layout->ny), ceiling(layout->columns, layout->nx),
-                         ceiling((size_t)layout->panel.height, layout->ny),
-                         ceiling((size_t)layout->panel.width, layout->nx));
+                         pe_layout_quotient(layout->rows, layout->ny),
+                         pe_layout_quotient(layout->columns, layout->nx),
+                         pe_layout_quotient((size_t)layout->panel.height, layout->ny),
+                         pe_layout_quotient((size_t)layout->panel.width, layout->nx));
     if (layout->panels < layout->panels_of)
         pe_buffer_format(&note,
                          layout->curves ? "%s%zu of %zu curves" : "%sthe first %zu of %zu panels",
@@ -189,23 +185,6 @@ static size_t element_ticks(const pe_axis_words *words, size_t n, double wanted,
     return ticks;
 }
 
-void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size_t n,
-                           bool at_centres, pe_canvas *canvas)
-{
-    pe_tick tick[PE_TICKS_MAX];
-    const double base = panel->y + panel->height, share = at_centres ? (double)n : (double)(n - 1);
-    const size_t ticks =
-        element_ticks(words, n, panel->width / (words->names != NULL ? 72 : 64), tick);
-    for (size_t i = 0; i < ticks; i++) {
-        const double along = (tick[i].value - words->first) / words->step + (at_centres ? 0.5 : 0);
-        const double x = panel->x + (share > 0 ? panel->width * along / share : panel->width / 2);
-        const double pixel = floor(x) + 0.5;
-        const pe_point line[2] = {{pixel, base + 1}, {pixel, base + 1 + TICK}};
-        canvas->line(canvas, line, 2, &tick_pen, false);
-        pe_figure_text(canvas, (pe_point){x, base + 18}, PE_SMALL_SIZE, 0.5, tick[i].text);
-    }
-}
-
 void pe_figure_tick_left(const pe_box *panel, double y, double until, const pe_pen *pen,
                          const char *text, pe_canvas *canvas)
 {
@@ -216,16 +195,27 @@ void pe_figure_tick_left(const pe_box *panel, double y, double until, const pe_p
     pe_figure_text(canvas, (pe_point){panel->x - 8, y + 4}, PE_SMALL_SIZE, 1, text);
 }
 
-void pe_figure_ticks_left(const pe_box *panel, const pe_axis_words *words, size_t n,
-                          pe_canvas *canvas)
+void pe_figure_ticks(const pe_box *panel, const pe_axis_words *words, size_t n, bool below,
+                     bool at_centres, pe_canvas *canvas)
 {
+    static const double apart[2][2] = {{40, 16},
+                                       {64, 72}}; /* left and below; of numbers, of names */
     pe_tick tick[PE_TICKS_MAX];
-    const size_t ticks =
-        element_ticks(words, n, panel->height / (words->names != NULL ? 16 : 40), tick);
+    const double length = below ? panel->width : panel->height, base = panel->y + panel->height;
+    const double share = at_centres ? (double)n : (double)(n - 1);
+    const size_t ticks = element_ticks(words, n, length / apart[below][words->names != NULL], tick);
     for (size_t i = 0; i < ticks; i++) {
-        const double along = (tick[i].value - words->first) / words->step + 0.5;
-        pe_figure_tick_left(panel, panel->y + panel->height * along / (double)n, panel->x - 1,
-                            &tick_pen, tick[i].text, canvas);
+        const double along = (tick[i].value - words->first) / words->step + (at_centres ? 0.5 : 0);
+        const double at = share > 0 ? length * along / share : length / 2;
+        const double x = panel->x + at, pixel = floor(x) + 0.5;
+        const pe_point line[2] = {{pixel, base + 1}, {pixel, base + 1 + TICK}};
+        if (!below) {
+            pe_figure_tick_left(panel, panel->y + at, panel->x - 1, &tick_pen, tick[i].text,
+                                canvas);
+            continue;
+        }
+        canvas->line(canvas, line, 2, &tick_pen, false);
+        pe_figure_text(canvas, (pe_point){x, base + 18}, PE_SMALL_SIZE, 0.5, tick[i].text);
     }
 }
 

@@ -20,11 +20,6 @@ enum { GAP_X = 14, GAP_Y = 22, HEAD = 16 };
 /* Panels smaller than this show nothing. */
 enum { PANEL_X_MIN = 48, PANEL_Y_MIN = 40, CURVE_Y_MIN = 36, PANELS_MAX = 64, CURVES_MAX = 8 };
 
-static size_t ceiling(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static size_t length_of(const pe_shape *shape, size_t axis)
 {
     return axis < shape->ndim ? shape->dim[axis] : 1;
@@ -36,7 +31,7 @@ static size_t choose_abreast(const pe_layout *layout, size_t most)
     double best = 0;
     size_t chosen = 1;
     for (size_t n = 1; n <= pe_size_min(layout->panels, most); n++) {
-        const size_t high = ceiling(layout->panels, n);
+        const size_t high = pe_layout_quotient(layout->panels, n);
         const double x = (layout->plot.width + GAP_X) / (double)n - GAP_X,
                      y = (layout->plot.height + GAP_Y - HEAD) / (double)high - GAP_Y;
         const double side = x < y ? x : y;
@@ -53,7 +48,7 @@ static void place_panels(pe_layout *out)
     /* Above one panel there is room below the parameters, but not below the title of a part. */
     const bool heads = out->panels > 1 || (out->own_scales && out->plot.y < TOP);
     const double head = heads ? HEAD : 0;
-    const size_t high = ceiling(out->panels, out->abreast);
+    const size_t high = pe_layout_quotient(out->panels, out->abreast);
     out->right = (double)(size_t)((out->plot.width + GAP_X) / (double)out->abreast);
     out->below = (double)(size_t)((out->plot.height - head + GAP_Y) / (double)high);
     out->panel = (pe_box){out->plot.x, out->plot.y + head, out->right - GAP_X, out->below - GAP_Y};

@@ -119,7 +119,7 @@ static void draw_curves(const pe_figure *figure, pe_canvas *canvas)
         return;
     const pe_box last = pe_layout_panel(layout, layout->panels - 1);
     const pe_axis_words words = pe_figure_words(figure, layout->x_axis);
-    pe_figure_ticks_below(&last, &words, layout->columns, layout->pooled || layout->bars, canvas);
+    pe_figure_ticks(&last, &words, layout->columns, true, layout->pooled || layout->bars, canvas);
 }
 
 /* ---- heatmaps ---- */
@@ -232,7 +232,6 @@ static void legend_text(pe_point at, const char *text, pe_canvas *canvas)
 /* One box for each whole number, the least at the bottom. */
 static void legend_steps(const pe_box *bar, const colouring *by, pe_canvas *canvas)
 {
-    pe_tick tick[PE_TICKS_MAX];
     const size_t n = (size_t)(by->axis.to - by->axis.from) + 1;
     const double step = bar->height / (double)n, foot = bar->y + bar->height;
     for (size_t i = 0; i < n; i++) {
@@ -240,11 +239,6 @@ static void legend_steps(const pe_box *bar, const colouring *by, pe_canvas *canv
                      end = floor(foot - (double)i * step + 0.5);
         const pe_box box = {bar->x, top, bar->width, end - top};
         canvas->box(canvas, &box, colour_of(by, by->axis.from + (double)i));
-    }
-    const size_t ticks = pe_axis_ticks(&by->axis, (size_t)(bar->height / 22), true, tick);
-    for (size_t t = 0; t < ticks; t++) {
-        const double i = tick[t].value - by->axis.from + 0.5;
-        legend_text((pe_point){bar->x, foot - i * step}, tick[t].text, canvas);
     }
 }
 
@@ -267,16 +261,17 @@ static void draw_legend(const pe_figure *figure, const colouring *by, pe_canvas 
     const double most = room - below < 60 ? 60 : room - below;
     pe_box bar = {floor(plot->x + plot->width + BAR_GAP), first.y, BAR_WIDTH,
                   floor(most < BAR_MAX ? most : BAR_MAX)};
-    if (by->steps) {
-        legend_steps(&bar, by, canvas);
-    } else {
-        pe_tick tick[PE_TICKS_MAX];
-        legend_bar(&bar, by, canvas);
-        const size_t ticks = pe_axis_ticks(&by->axis, (size_t)(bar.height / 44), false, tick);
-        for (size_t t = 0; t < ticks; t++) {
-            const double y = bar.y + bar.height * (1 - pe_axis_at(&by->axis, tick[t].value));
-            legend_text((pe_point){bar.x, y}, tick[t].text, canvas);
-        }
+    (by->steps ? legend_steps : legend_bar)(&bar, by, canvas);
+    pe_tick tick[PE_TICKS_MAX];
+    const size_t ticks =
+        pe_axis_ticks(&by->axis, (size_t)(bar.height / (by->steps ? 22 : 44)), by->steps, tick);
+    const double step = bar.height / (by->axis.to - by->axis.from + 1); /* of a whole number */
+    for (size_t t = 0; t < ticks; t++) {
+        const double i = tick[t].value - by->axis.from + 0.5;
+        const double y = by->steps
+                             ? bar.y + bar.height - i * step
+                             : bar.y + bar.height * (1 - pe_axis_at(&by->axis, tick[t].value));
+        legend_text((pe_point){bar.x, y}, tick[t].text, canvas);
     }
     frame(&bar, canvas);
     if (!figure->cells.masked)
@@ -300,11 +295,11 @@ static void draw_panel(const pe_figure *figure, size_t panel, const colouring *b
                    canvas);
     if (panel % layout->abreast == 0) {
         const pe_axis_words words = pe_figure_words(figure, layout->y_axis);
-        pe_figure_ticks_left(&box, &words, layout->rows, canvas);
+        pe_figure_ticks(&box, &words, layout->rows, false, true, canvas);
     }
     if (panel + layout->abreast >= layout->panels) {
         const pe_axis_words words = pe_figure_words(figure, layout->x_axis);
-        pe_figure_ticks_below(&box, &words, layout->columns, true, canvas);
+        pe_figure_ticks(&box, &words, layout->columns, true, true, canvas);
     }
 }
 
