@@ -3,7 +3,6 @@
 #include "http/clients/keys.h"
 
 #include <nettle/base16.h>
-#include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -235,31 +234,12 @@ void pe_keys_unref(pe_keys *keys)
 
 /* ---- who is it? ---- */
 
-/* Where hashes begin to be at least this one. Nobody can choose the hash of what they send, so the
- * way that this takes helps nobody. */
-static size_t lower_bound(const pe_keys *keys, const uint8_t hash[PE_KEY_HASH_BYTES])
-{
-    size_t first = 0, end = keys->n;
-    while (first < end) {
-        const size_t middle = first + (end - first) / 2;
-        if (memcmp(keys->key[middle].hash, hash, sizeof(uint64_t)) < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
+/* Nobody can choose the hash of what they send, so the way that this takes helps nobody. */
 const pe_key *pe_keys_find(const pe_keys *keys, pe_slice text)
 {
-    uint8_t hash[PE_KEY_HASH_BYTES];
-    hash_of(text, hash);
-    const pe_key *found = NULL;
-    for (size_t i = lower_bound(keys, hash);
-         i < keys->n && memcmp(keys->key[i].hash, hash, sizeof(uint64_t)) == 0; i++)
-        if (memeql_sec(keys->key[i].hash, hash, sizeof hash))
-            found = &keys->key[i];
-    return found;
+    pe_key sent;
+    hash_of(text, sent.hash);
+    return bsearch(&sent, keys->key, keys->n, sizeof keys->key[0], by_hash);
 }
 
 /* ---- what has changed ---- */
