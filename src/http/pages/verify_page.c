@@ -55,57 +55,22 @@ static pe_status take_gguf(pe_multipart *form, pe_slice query, const pe_read_lim
     return PE_OK;
 }
 
-/* Of reading a byte of CSV, in units: twice, and most numbers have few. */
-#define CSV_WORK 3
-
-/* Once: with `more` a search is under way, whose allowance stands. */
-static pe_status charge_csv(pe_request *request, const pe_binary_body *body, const char *more,
-                            pe_problem *why)
+/* What a form holds: tensors, or the table of a GGUF file, which *made has. */
+static pe_status take_form(const pe_request *request, pe_multipart *form, pe_slice query,
+                           pe_buffer *made, pe_problem *why)
 {
-    const bool is_due =
-        *more == '\0' && body->data != NULL && strcmp(body->media_type, "text/csv") == 0;
-    return is_due ? pe_admission_take(request, CSV_WORK * body->bytes, why) : PE_OK;
-}
-
-/* A form: parameters may be in the query and in parts; `more` stands behind them. */
-static pe_status read_form(pe_request *request, const char *more, pe_claim *out, pe_problem *why)
-{
-    pe_multipart form;
-    pe_buffer query = {0}, made = {0};
     const pe_read_limits limits = limits_of(request);
     const size_t config_max = (size_t)request->service->settings->config_bytes_max;
-    pe_status status = pe_multipart_read(request->header[PE_HEADER_CONTENT_TYPE],
-                                         pe_buffer_slice(&request->body), &form, why);
-    PE_TRY(status);
-    pe_buffer_add(&query, pe_buffer_slice(&form.query).text, form.query.bytes);
-    pe_buffer_format(&query, "%s%s%s", request->query.text,
-                     request->query.bytes > 0 && *more != '\0' ? "&" : "", more);
-    if (request->query.bytes == 0 && *more == '\0' && query.bytes > 0)
-        query.bytes--; /* the last '&' */
-    status = take_gguf(&form, pe_buffer_slice(&query), &limits, &made, why);
-    if (status == PE_OK && form.tensors.data == NULL)
-        status = pe_fail(why, PE_MISSING_PARAMETER, "table",
-                         "a form must have a part with the tensors: a file .npy, .npz, "
-                         ".safetensors or .csv, or a file .gguf beside a configuration or model");
-    else if (status == PE_OK && form.config.bytes > config_max)
-        status = pe_fail(why, PE_BODY_TOO_LARGE, "", "config must be at most %zu bytes long",
-                         config_max);
-    form.tensors.string = pe_buffer_slice(&query);
-    form.tensors.config = form.config;
-    form.tensors.csv_bare = request->csv_bare;
-    request->csv_doubtful = form.tensors.data != NULL && pe_csv_body_is_doubtful(&form.tensors);
-    if (status == PE_OK)
-        status = charge_csv(request, &form.tensors, more, why);
-    if (status == PE_OK)
-        status = query.failed ? pe_fail_memory(why)
-                              : pe_claim_binary_parse(&form.tensors, &limits, out, why);
-    if (status == PE_OK && made.bytes > 0)
-        out->unpacked = made; /* which nothing else is: a table is not packed */
-    else
-        pe_buffer_free(&made);
-    pe_buffer_free(&query);
-    pe_buffer_free(&form.query);
-    return status;
+    PE_TRY(take_gguf(form, query, &limits, made, why));
+    form->tensors.config = form->config;
+    if (form->tensors.data == NULL)
+        return pe_fail(why, PE_MISSING_PARAMETER, "table",
+                       "a form must have a part with the tensors: a file .npy, .npz, "
+                       ".safetensors or .csv, or a file .gguf beside a configuration or model");
+    if (form->config.bytes > config_max)
+        return pe_fail(why, PE_BODY_TOO_LARGE, "", "config must be at most %zu bytes long",
+                       config_max);
+    return PE_OK;
 }
 
 /* awaited: bytes of the body that are still to come. Where rows can be read of more bytes than are
@@ -129,10 +94,16 @@ static pe_status read_tensors(pe_request *request, const pe_binary_body *sent, s
 static pe_status read_json(const pe_request *request, const char *more, pe_claim *out,
                            pe_problem *why)
 {
+    const size_t most = (size_t)request->service->settings->max_body_bytes;
     const pe_slice body = pe_buffer_slice(&request->body);
     const pe_read_limits limits = limits_of(request);
     pe_buffer text = {0};
     pe_slice left = pe_slice_of(more);
+    if (body.bytes > most)
+        return pe_fail(why, PE_BODY_TOO_LARGE, "",
+                       "a JSON body must be at most %zu bytes long; tensors in a binary body may "
+                       "have %llu",
+                       most, (unsigned long long)request->body_max);
     if (left.bytes == 0)
         return pe_claim_json_parse(body, &limits, out, why);
     pe_slice value = pe_slice_next(&left, '&');
@@ -158,32 +129,47 @@ static pe_status read_json(const pe_request *request, const char *more, pe_claim
     return status;
 }
 
-/* The claim of a request, with `more` parameters beside its own. */
+/* Of reading a byte of CSV, in units: twice, and most numbers have few. */
+#define CSV_WORK 3
+
+/* The claim of a request, with `more` parameters behind its own, which are in the query, and of a
+ * form in parts, too. CSV is charged once: with `more` a search is under way, whose allowance
+ * stands. */
 static pe_status read_claim(void *context, const char *more, pe_claim *out, pe_problem *why)
 {
     pe_request *request = context;
-    pe_buffer query = {0};
-    pe_request_parameters parameters;
-    if (pe_multipart_is(request->header[PE_HEADER_CONTENT_TYPE]) &&
-        request->header[PE_HEADER_CONTENT_ENCODING] == NULL)
-        return read_form(request, more, out, why);
-    PE_TRY(pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, why));
-    const size_t most = (size_t)request->service->settings->max_body_bytes;
-    if (request->json_body && request->body.bytes > most)
-        return pe_fail(why, PE_BODY_TOO_LARGE, "",
-                       "a JSON body must be at most %zu bytes long; tensors in a binary body may "
-                       "have %llu",
-                       most, (unsigned long long)request->body_max);
-    if (request->json_body)
+    const char *type = request->header[PE_HEADER_CONTENT_TYPE];
+    const bool is_form =
+        pe_multipart_is(type) && request->header[PE_HEADER_CONTENT_ENCODING] == NULL;
+    pe_request_parameters parameters = {0};
+    pe_multipart form = {0};
+    pe_buffer query = {0}, made = {0};
+    if (is_form)
+        PE_TRY(pe_multipart_read(type, pe_buffer_slice(&request->body), &form, why));
+    else
+        PE_TRY(pe_parameters_find(request, PE_BODY_UPLOAD, &parameters, why));
+    if (parameters.json)
         return read_json(request, more, out, why);
+    pe_buffer_add(&query, pe_buffer_slice(&form.query).text, form.query.bytes);
     pe_buffer_format(&query, "%s%s%s", request->query.text,
                      request->query.bytes > 0 && *more != '\0' ? "&" : "", more);
-    parameters.binary.string = pe_buffer_slice(&query);
-    pe_status status =
-        query.failed ? pe_fail_memory(why) : charge_csv(request, &parameters.binary, more, why);
+    if (form.query.bytes > 0 && query.bytes == form.query.bytes)
+        query.bytes--; /* the last '&' */
+    pe_status status = query.failed ? pe_fail_memory(why) : PE_OK;
+    if (status == PE_OK && is_form)
+        status = take_form(request, &form, pe_buffer_slice(&query), &made, why);
+    pe_binary_body *body = is_form ? &form.tensors : &parameters.binary;
+    body->string = pe_buffer_slice(&query);
+    if (status == PE_OK && *more == '\0' && strcmp(body->media_type, "text/csv") == 0)
+        status = pe_admission_take(request, CSV_WORK * body->bytes, why);
     if (status == PE_OK)
-        status = read_tensors(request, &parameters.binary, 0, out, why);
+        status = read_tensors(request, body, 0, out, why);
+    if (status == PE_OK && made.bytes > 0)
+        out->unpacked = made; /* which nothing else is: a table is not packed */
+    else
+        pe_buffer_free(&made);
     pe_buffer_free(&query);
+    pe_buffer_free(&form.query);
     return status;
 }
 
