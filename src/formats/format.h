@@ -117,6 +117,10 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
 pe_status pe_format_negotiate(const char *accept, const pe_plan *plan, const char *tensor,
                               const pe_format **out, pe_problem *why) PE_MUST_CHECK;
 
+/** The next member of a list as Accept and Accept-Encoding are: its name, and its weight in
+ * thousandths, -1 where that cannot be read. False: there is none.   Source  RFC 9110, 12.4.2. */
+bool pe_accept_next(pe_slice *list, pe_slice *name, int *weight);
+
 /** Does Accept (may be NULL) name the media type itself, and like it no less than the other? */
 bool pe_format_prefers(const char *accept, const char *media_type, const char *other);
 

@@ -110,27 +110,31 @@ typedef struct media_range {
     int q; /* thousandths */
 } media_range;
 
-/* False when the member is malformed, and then ignored. */
-static bool parse_range(pe_slice member, media_range *out)
+bool pe_accept_next(pe_slice *list, pe_slice *name, int *weight)
 {
-    pe_slice rest = member;
-    pe_slice type_and_subtype = cut(&rest, ';');
-    const char *slash = memchr(type_and_subtype.text, '/', type_and_subtype.bytes);
-    if (slash == NULL)
+    if (list->bytes == 0)
         return false;
-    size_t before = (size_t)(slash - type_and_subtype.text);
-    *out = (media_range){.type = {type_and_subtype.text, before},
-                         .subtype = {slash + 1, type_and_subtype.bytes - before - 1},
-                         .q = 1000};
+    pe_slice rest = cut(list, ',');
+    *name = cut(&rest, ';');
+    *weight = 1000;
     while (rest.bytes > 0) {
         pe_slice value = cut(&rest, ';');
-        pe_slice name = cut(&value, '=');
-        if (slice_is(name, "q"))
-            out->q = qvalue(trim(value));
+        if (slice_is(cut(&value, '='), "q"))
+            *weight = qvalue(trim(value));
     }
+    return true;
+}
+
+/* False when the member is malformed, and then ignored. */
+static bool parse_range(pe_slice name, int q, media_range *out)
+{
+    const char *slash = memchr(name.text, '/', name.bytes);
+    if (slash == NULL)
+        return false;
+    size_t before = (size_t)(slash - name.text);
+    *out = (media_range){{name.text, before}, {slash + 1, name.bytes - before - 1}, q};
     bool any_type = slice_is(out->type, "*"), any_subtype = slice_is(out->subtype, "*");
-    return is_token(out->type) && is_token(out->subtype) && out->q >= 0 &&
-           (!any_type || any_subtype);
+    return is_token(out->type) && is_token(out->subtype) && q >= 0 && (!any_type || any_subtype);
 }
 
 /* 0 no match, 1 for any type, 2 for type/any, 3 for type/subtype. */
@@ -164,11 +168,11 @@ static bool better(const preference *a, const preference *b)
 /* Weigh each of n media types; returns how many members could be read. */
 static size_t weigh(const char *accept, const char *const *types, size_t n, preference *of)
 {
-    pe_slice rest = {accept, strlen(accept)};
+    pe_slice rest = pe_slice_of(accept), name;
     size_t members = 0;
-    while (rest.bytes > 0) {
+    for (int q; pe_accept_next(&rest, &name, &q);) {
         media_range range;
-        if (!parse_range(cut(&rest, ','), &range))
+        if (!parse_range(name, q, &range))
             continue;
         for (size_t i = 0; i < n; i++) {
             int specificity = match(&range, types[i]);

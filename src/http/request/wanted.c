@@ -8,30 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/array.h"
+#include "formats/format.h"
 
 /* ---- content codings ---- */
 
-/* The weight of a list's member in thousandths (RFC 9110, 12.4.2); 0 when it cannot be read. */
-static int weight_of(const char *parameters, size_t bytes)
-{
-    const char *end = parameters + bytes;
-    const char *q = parameters;
-    while (q < end && (*q == ';' || *q == ' ' || *q == '\t'))
-        q++;
-    if (q == end)
-        return 1000;
-    if (end - q < 3 || (*q | 32) != 'q' || q[1] != '=' || (q[2] != '0' && q[2] != '1'))
-        return 0;
-    int weight = (q[2] - '0') * 1000, digit = 100;
-    q += 3;
-    if (q < end && *q == '.')
-        for (q++; q < end && *q >= '0' && *q <= '9' && digit > 0; q++, digit /= 10)
-            weight += (*q - '0') * digit;
-    return weight <= 1000 ? weight : 0;
-}
-
-/* The weight of each coding; -1: not named. */
+/* The weight of each coding; -1: not named, 0 also when it cannot be read. */
 static void read_weights(const char *accept_encoding, int weight[PE_CODINGS])
 {
     int star = -1;
@@ -45,14 +26,12 @@ static void read_weights(const char *accept_encoding, int weight[PE_CODINGS])
                 {"identity", &weight[PE_CODING_IDENTITY]}};
     for (int coding = 0; coding < PE_CODINGS; coding++)
         weight[coding] = -1;
-    for (const char *at = accept_encoding; at != NULL && *at != '\0';) {
-        at += strspn(at, ", \t");
-        const size_t bytes = strcspn(at, ","), name = strcspn(at, ",; \t");
+    pe_slice list = pe_slice_of(accept_encoding != NULL ? accept_encoding : ""), name;
+    for (int q; pe_accept_next(&list, &name, &q);)
         for (size_t i = 0; i < PE_LEN(rows); i++)
-            if (strlen(rows[i].name) == name && strncasecmp(at, rows[i].name, name) == 0)
-                *rows[i].weight = weight_of(at + name, bytes - name);
-        at += bytes;
-    }
+            if (strlen(rows[i].name) == name.bytes &&
+                strncasecmp(name.text, rows[i].name, name.bytes) == 0)
+                *rows[i].weight = q > 0 ? q : 0;
     if (weight[PE_CODING_GZIP] < 0)
         weight[PE_CODING_GZIP] = star;
     if (weight[PE_CODING_IDENTITY] < 0 && star == 0)
