@@ -90,14 +90,6 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
 /* The numbers become no bytes, and the length of what follows them is not known. */
 const pe_encoder pe_reduced_encode = {0};
 
-void pe_segments_free(pe_segments *segments)
-{
-    pe_buffer_free(&segments->text);
-    if (segments->reducer.release != NULL)
-        segments->reducer.release(segments->reducer.state);
-    segments->reducer = (pe_reducer){0};
-}
-
 void pe_segments_text(pe_segments *segments)
 {
     size_t bytes = segments->text.bytes - segments->text_taken;
@@ -119,12 +111,6 @@ void pe_segments_late(pe_segments *segments, size_t tensor, size_t bytes,
 {
     assert(segments->n < PE_MAX_SEGMENTS);
     segments->segment[segments->n++] = (pe_segment){.bytes = bytes, .tensor = tensor, .late = late};
-}
-
-const pe_tensor *pe_segments_tensor(const pe_segments *segments, const pe_plan *plan, size_t i)
-{
-    size_t tensor = segments->segment[i].tensor;
-    return tensor == PE_COLUMNS ? &segments->columns : &plan->tensors[tensor];
 }
 
 const char *pe_segments_tensor_name(const pe_plan *plan, size_t tensor)

@@ -110,8 +110,6 @@ void pe_segments_numbers(pe_segments *segments, size_t tensor, const pe_encoder 
 void pe_segments_late(pe_segments *segments, size_t tensor, size_t bytes,
                       void (*late)(const pe_plan *plan, size_t tensor, const pe_carry *carry,
                                    pe_buffer *out));
-/** The tensor that a segment of numbers takes them from. */
-const pe_tensor *pe_segments_tensor(const pe_segments *segments, const pe_plan *plan, size_t i);
 
 /* The formats, in order of preference: the file of each defines pe_format_<name>. */
 #define PE_FORMATS(X)                                                                              \
@@ -136,9 +134,6 @@ pe_status pe_npy_check(const pe_plan *plan, const pe_rendering *rendering, size_
 
 /** The name of a tensor in an answer: "data" for a lone tensor without scalars, else its own. */
 const char *pe_segments_tensor_name(const pe_plan *plan, size_t tensor);
-
-/** Releases text and reducer. */
-void pe_segments_free(pe_segments *segments);
 
 /** Bytes of the tensor's numbers, packed. */
 uint64_t pe_segments_tensor_bytes(const pe_tensor *tensor);

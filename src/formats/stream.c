@@ -12,50 +12,95 @@
 #include "base/slice.h"
 #include "base/yield.h"
 #include "formats/segments.h"
-#include "formats/tensor_blocks.h"
 #include "plan/price.h"
 #include "text/blocks.h"
 #include "text/number.h"
 
+/* Bytes of the elements that become text at once. They are few, since a reader who stalls holds the
+ * text that was made and not read, and hundreds of readers may stall. */
+#define BLOCK_BYTES  ((size_t)8 << 10)
+#define BLOCK_ALIGN  64
+#define ELEMENTS_MAX ((size_t)2048)
+
+/* Elements of a plain table that a block may cost: some milliseconds. */
+#define BLOCK_WORK ((size_t)1 << 19)
+/* The work of an element is that of one alone. Elements made together may share most of it, as rows
+ * that repeat each other do, so twice the work is allowed after each block that was quick, and
+ * BLOCK_WORK again after a slow one. */
+#define QUICK_NANOSECONDS (4 * (int64_t)PE_NANOSECONDS_PER_MS)
+#define SLOW_NANOSECONDS  (3 * QUICK_NANOSECONDS)
+
 /*
  * Segments are read in order. `pending` is what was made and not yet read. Numbers that are sent as
  * they are, and text that surely fits, are made where the reader wants them; other text is held in
- * `text` until it has been read.
+ * `text` until it has been read. Blocks of numbers are whole units of the plan, or a part of one
+ * where the plan makes parts. A unit that is wider than a block and cannot be cut is made as a whole
+ * and held until it has been used.
  */
 struct pe_stream {
     const pe_plan *plan;
     pe_stream_facts facts;
     pe_segments segments;
     size_t segment;          /* the one that is being read */
-    pe_tensor_blocks blocks; /* of its tensor, if it is numbers */
+    const pe_tensor *tensor; /* its own, if it is numbers; carry.tensor tells which */
+    size_t next;             /* the element to be made next */
+    char *unit;              /* owned: a wide unit, from element unit_at on; NULL: there is none */
+    size_t unit_at;
+    size_t allowed, spent; /* work of a read at most, and so far */
     pe_slice pending;
     uint64_t skip;    /* of the coming text, after a seek */
     uint64_t at, end; /* byte to be read next; where to stop */
     pe_carry carry;
-    char *text;    /* owned: what `pending` is of, unless that is a literal */
-    bool reduced;  /* the reducer, if there is one, has finished */
-    double encode; /* seconds */
+    char *text;             /* owned: what `pending` is of, unless that is a literal */
+    bool reduced;           /* the reducer, if there is one, has finished */
+    double compute, encode; /* seconds */
 };
+
+/* Elements that become text at once. */
+static size_t most_of(const pe_tensor *tensor)
+{
+    return pe_size_min(BLOCK_BYTES / pe_dtype_bytes(tensor->dtype), ELEMENTS_MAX);
+}
+
+/* Can its units, wider than such a block, be made in parts? */
+static bool can_cut(const pe_stream *stream, const pe_tensor *tensor)
+{
+    return stream->plan->makes_parts && tensor->unit > most_of(tensor);
+}
+
+static size_t down(size_t n, size_t step)
+{
+    return n / step * step;
+}
+
+static void free_unit(pe_stream *stream)
+{
+    free(stream->unit);
+    stream->unit = NULL;
+}
 
 /* The tensor of segment i; NULL for literal text. */
 static const pe_tensor *tensor_of(const pe_stream *stream, size_t i)
 {
-    return i < stream->segments.n && stream->segments.segment[i].encoder != NULL
-               ? pe_segments_tensor(&stream->segments, stream->plan, i)
-               : NULL;
+    const pe_segment *segment = &stream->segments.segment[i];
+    if (i >= stream->segments.n || segment->encoder == NULL)
+        return NULL;
+    return segment->tensor == PE_COLUMNS ? &stream->segments.columns
+                                         : &stream->plan->tensors[segment->tensor];
 }
 
 /* Stand before an element of segment i, or before its text. i == segments.n: the end. */
 static void enter(pe_stream *stream, size_t i, size_t element)
 {
-    const pe_tensor *tensor = tensor_of(stream, i);
-    const size_t index = tensor != NULL ? stream->segments.segment[i].tensor : 0;
     stream->segment = i;
+    stream->tensor = tensor_of(stream, i);
+    stream->next = element;
+    stream->allowed = BLOCK_WORK;
+    free_unit(stream);
     if (i == 0 && element == 0)
         stream->carry = (pe_carry){0};
-    stream->carry.tensor = index;
+    stream->carry.tensor = stream->tensor != NULL ? stream->segments.segment[i].tensor : 0;
     base64_encode_init(&stream->carry.base64);
-    pe_tensor_blocks_enter(&stream->blocks, index, tensor, element);
 }
 
 /* ---- what it comes to ---- */
@@ -81,7 +126,7 @@ static size_t text_max(const pe_stream *stream, size_t i)
     const pe_tensor *tensor = tensor_of(stream, i);
     if (tensor == NULL || encoder == &pe_reduced_encode)
         return 0;
-    const size_t most = pe_tensor_blocks_most(tensor);
+    const size_t most = most_of(tensor);
     return encoder->block_max != NULL ? encoder->block_max(tensor, most)
                                       : most * pe_dtype_bytes(tensor->dtype);
 }
@@ -98,7 +143,7 @@ uint64_t pe_stream_work(const pe_stream *stream, size_t bytes)
         /* Text has no more numbers than as many bytes of binary ones. A unit that cannot be cut is
          * made for the sake of any of its elements. */
         size_t n = bytes / pe_dtype_bytes(tensor->dtype) + 1;
-        if (n < tensor->unit && !pe_tensor_blocks_can_cut(stream->plan, tensor))
+        if (n < tensor->unit && !can_cut(stream, tensor))
             n = tensor->unit;
         const uint64_t work = pe_price_times(pe_size_min(n, tensor->elements), tensor->work);
         most = work > most ? work : most;
@@ -111,7 +156,7 @@ uint64_t pe_stream_work_left(const pe_stream *stream)
     uint64_t work = 0;
     for (size_t i = stream->segment; i < stream->segments.n; i++) {
         const pe_tensor *tensor = tensor_of(stream, i);
-        const size_t made = i == stream->segment ? stream->blocks.next : 0;
+        const size_t made = i == stream->segment ? stream->next : 0;
         if (tensor != NULL && made < tensor->elements)
             work = pe_price_plus(work, pe_price_times(tensor->elements - made, tensor->work));
     }
@@ -163,8 +208,7 @@ static void measure(const pe_stream *stream, size_t i, pe_stream_facts *facts)
         facts->reduced_work = pe_price_plus(
             facts->reduced_work,
             pe_price_times(stream->segments.reducer.elements[segment->tensor], tensor->work));
-    const bool wide =
-        tensor->unit > WIDE_ELEMENTS && !pe_tensor_blocks_can_cut(stream->plan, tensor);
+    const bool wide = tensor->unit > WIDE_ELEMENTS && !can_cut(stream, tensor);
     facts->expensive = facts->expensive || tensor->work > 1 || reduced || wide;
 }
 
@@ -183,7 +227,7 @@ pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_
     pe_stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL)
         return pe_fail_memory(why);
-    stream->plan = stream->blocks.plan = plan;
+    stream->plan = plan;
     stream->end = UINT64_MAX;
     rendering->format->describe(plan, rendering, tensor, &stream->segments);
     if (stream->segments.text.failed) {
@@ -206,8 +250,10 @@ void pe_stream_free(pe_stream *stream)
 {
     if (stream == NULL)
         return;
-    pe_segments_free(&stream->segments);
-    pe_tensor_blocks_free(&stream->blocks);
+    if (stream->segments.reducer.release != NULL)
+        stream->segments.reducer.release(stream->segments.reducer.state);
+    pe_buffer_free(&stream->segments.text);
+    free(stream->unit);
     free(stream->text);
     free(stream);
 }
@@ -219,7 +265,7 @@ void pe_stream_limit(pe_stream *stream, uint64_t end)
 
 void pe_stream_times(const pe_stream *stream, double *compute, double *encode)
 {
-    *compute = stream->blocks.compute;
+    *compute = stream->compute;
     *encode = stream->encode;
 }
 
@@ -234,11 +280,13 @@ static void leave(pe_stream *stream)
     stream->skip = 0;
 }
 
+/* The first element of the unit, or of the part of one, that holds this element. */
 static size_t beginning(const pe_stream *stream, const pe_tensor *tensor, uint64_t element)
 {
-    return element < tensor->elements
-               ? pe_tensor_blocks_beginning(stream->plan, tensor, (size_t)element)
-               : tensor->elements;
+    if (element >= tensor->elements)
+        return tensor->elements;
+    const size_t unit = down((size_t)element, tensor->unit);
+    return can_cut(stream, tensor) ? unit + down((size_t)element - unit, PE_PART_ELEMENTS) : unit;
 }
 
 /* Stand before the numbers that hold byte `offset` of the segment. */
@@ -344,32 +392,110 @@ static const pe_encoder *encoder_at(const pe_stream *stream)
     return stream->segments.segment[stream->segment].encoder;
 }
 
+/* ---- the elements of a tensor ---- */
+
+/* How many of the next elements to make, at most `most` and no more than the work allowed: whole
+ * units, or a part of one. 0 when a unit is more than that and cannot be cut. */
+static size_t fitting(const pe_stream *stream, bool cut, size_t most)
+{
+    const pe_tensor *tensor = stream->tensor;
+    const size_t at = stream->next, unit = tensor->unit, left = unit - at % unit;
+    const size_t bearable = stream->allowed / tensor->work;
+    if (left == unit && most >= unit && (bearable >= unit || !cut)) {
+        const size_t units = bearable < unit ? 1 : pe_size_min(most, bearable) / unit;
+        return pe_size_min(units * unit, tensor->elements - at);
+    }
+    if (!cut)
+        return 0;
+    most = pe_size_min(most, bearable > PE_PART_ELEMENTS ? bearable : PE_PART_ELEMENTS);
+    return most >= left ? left : down(most, PE_PART_ELEMENTS);
+}
+
+/* A block of this work took so long. One that was small for another reason tells nothing. */
+static void learn(pe_stream *stream, size_t work, int64_t nanoseconds)
+{
+    if (nanoseconds > SLOW_NANOSECONDS)
+        stream->allowed = BLOCK_WORK;
+    else if (nanoseconds < QUICK_NANOSECONDS && work >= stream->allowed / 2 &&
+             stream->allowed < SIZE_MAX / 2)
+        stream->allowed *= 2;
+}
+
+/* The next n elements, whole units or a part of one, at `out`. */
+static pe_status fill(pe_stream *stream, size_t n, void *out, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    const size_t work = stream->tensor->work;
+    const int64_t start = pe_clock(), before = work > 1 ? pe_clock_of_thread() : 0;
+    if (stream->carry.tensor == PE_COLUMNS) {
+        for (size_t i = 0; i < n; i++) /* the pseudo tensor of a CSV header: element i is i */
+            ((int32_t *)out)[i] = (int32_t)(stream->next + i);
+    } else {
+        const size_t unit = stream->tensor->unit, at = stream->next;
+        const bool whole = at % unit == 0 && n % unit == 0;
+        const pe_region region = {.tensor = stream->carry.tensor,
+                                  .first = at / unit,
+                                  .units = whole ? n / unit : 1,
+                                  .column = at % unit,
+                                  .columns = whole ? unit : n};
+        status = pe_plan_make_region(stream->plan, &region, out, why);
+    }
+    stream->spent += n * work;
+    if (work > 1)
+        learn(stream, n * work, pe_clock_of_thread() - before);
+    stream->compute += 1e-9 * (double)(pe_clock() - start);
+    return status;
+}
+
+/* The next n elements have been used. */
+static void pass(pe_stream *stream, size_t n)
+{
+    stream->next += n;
+    if (stream->unit != NULL && stream->next == stream->unit_at + stream->tensor->unit)
+        free_unit(stream);
+}
+
 /* ---- numbers that pass through a block ---- */
 
-/* A block of numbers, or fewer where the reader stops before its end: no number is longer than its
- * encoding, so where `end` is known, the bytes that are left bound the numbers. */
+/* A block of numbers, or those of a wide unit; fewer where the reader stops before its end: no number
+ * is longer than its encoding, so where `end` is known, the bytes that are left bound the numbers. */
 static pe_status make_numbers(pe_stream *stream, void *block, const void **numbers, size_t *n,
                               pe_problem *why)
 {
-    const pe_tensor *tensor = stream->blocks.tensor;
+    const pe_tensor *tensor = stream->tensor;
     const size_t size = pe_dtype_bytes(tensor->dtype);
     const uint64_t bytes = stream->end - stream->at;
-    size_t most = pe_tensor_blocks_most(tensor);
+    size_t most = most_of(tensor);
     if (stream->end != UINT64_MAX && encoder_at(stream)->length != NULL &&
         bytes <= (uint64_t)most * size) {
         const size_t step = tensor->unit <= most ? tensor->unit : PE_PART_ELEMENTS;
         const size_t wanted = (size_t)(bytes + stream->skip + CARRIED_BYTES) / size + step;
-        most = pe_size_min(most, wanted < step ? step : wanted / step * step);
+        most = pe_size_min(most, wanted < step ? step : down(wanted, step));
     }
-    return pe_tensor_blocks_make(&stream->blocks, most, block, numbers, n, why);
+    if (stream->unit == NULL) {
+        *n = fitting(stream, can_cut(stream, tensor), most);
+        *numbers = block;
+        if (*n > 0)
+            return fill(stream, *n, block, why);
+        stream->unit =
+            aligned_alloc(BLOCK_ALIGN, down(tensor->unit * size + BLOCK_ALIGN - 1, BLOCK_ALIGN));
+        stream->unit_at = stream->next;
+        if (stream->unit == NULL)
+            return pe_fail_memory(why);
+        PE_TRY(fill(stream, tensor->unit, stream->unit, why));
+    }
+    const size_t used = stream->next - stream->unit_at;
+    *numbers = stream->unit + used * size;
+    *n = pe_size_min(most, tensor->unit - used);
+    return PE_OK;
 }
 
 /* Numbers as text, timed. */
 static size_t encode(pe_stream *stream, const void *numbers, size_t n, char *out)
 {
     const pe_encoder *encoder = encoder_at(stream);
-    const size_t index = stream->blocks.index;
-    const pe_elements elements = {stream->blocks.tensor, stream->blocks.next, n, numbers,
+    const size_t index = stream->carry.tensor;
+    const pe_elements elements = {stream->tensor, stream->next, n, numbers,
                                   index < PE_MAX_TENSORS ? &stream->segments.labels[index] : NULL};
     if (encoder->encode == NULL) {
         const size_t bytes = n * pe_dtype_bytes(elements.tensor->dtype);
@@ -409,7 +535,7 @@ static pe_status hand_out(pe_stream *stream, pe_slice text, const reading *into,
 /* The next numbers as text: *made bytes for the reader, and what does not fit there pending. */
 static pe_status make_text(pe_stream *stream, const reading *into, size_t *made, pe_problem *why)
 {
-    alignas(PE_TENSOR_BLOCK_ALIGN) unsigned char block[PE_TENSOR_BLOCK_BYTES];
+    alignas(BLOCK_ALIGN) unsigned char block[BLOCK_BYTES];
     char usual[TEXT_BYTES], *text = usual;
     const void *numbers;
     size_t n, most = text_max(stream, stream->segment);
@@ -425,7 +551,7 @@ static pe_status make_text(pe_stream *stream, const reading *into, size_t *made,
         if (text != usual)
             free(text);
     }
-    pe_tensor_blocks_pass(&stream->blocks, n);
+    pass(stream, n);
     return status;
 }
 
@@ -443,15 +569,13 @@ bool pe_stream_reduces(const pe_stream *stream)
  * they are. A unit is cut only when the whole room could not hold it. */
 static size_t in_place(const pe_stream *stream, const reading *into)
 {
-    const pe_tensor_blocks *blocks = &stream->blocks;
-    const pe_tensor *tensor = blocks->tensor;
+    const pe_tensor *tensor = stream->tensor;
     const size_t size = pe_dtype_bytes(tensor->dtype);
-    if (encoder_at(stream)->encode != NULL || stream->skip > 0 || blocks->unit != NULL ||
-        blocks->next >= tensor->elements || (uintptr_t)next_of(into) % size != 0)
+    if (encoder_at(stream)->encode != NULL || stream->skip > 0 || stream->unit != NULL ||
+        stream->next >= tensor->elements || (uintptr_t)next_of(into) % size != 0)
         return 0;
-    const bool within = blocks->next % tensor->unit != 0 || tensor->unit > into->bytes / size;
-    return pe_tensor_blocks_fitting(
-        blocks, within && pe_tensor_blocks_can_cut(stream->plan, tensor), room_of(into) / size);
+    const bool within = stream->next % tensor->unit != 0 || tensor->unit > into->bytes / size;
+    return fitting(stream, within && can_cut(stream, tensor), room_of(into) / size);
 }
 
 /* ---- reading ---- */
@@ -483,7 +607,7 @@ static bool step(pe_stream *stream, pe_status *status, pe_problem *why)
             pe_buffer_free(&text);
     } else if (segment->encoder == NULL) {
         stream->pending = (pe_slice){stream->segments.text.data + segment->text, segment->bytes};
-    } else if (stream->blocks.next < stream->blocks.tensor->elements || pe_stream_reduces(stream)) {
+    } else if (stream->next < stream->tensor->elements || pe_stream_reduces(stream)) {
         return false;
     }
     enter(stream, stream->segment + 1, 0);
@@ -506,10 +630,10 @@ static pe_status make(pe_stream *stream, const reading *into, size_t *made, pe_p
     pe_status status;
     if (pe_stream_reduces(stream)) {
         /* A block of numbers for the reducer, or its text after the last one. */
-        alignas(PE_TENSOR_BLOCK_ALIGN) unsigned char block[PE_TENSOR_BLOCK_BYTES];
+        alignas(BLOCK_ALIGN) unsigned char block[BLOCK_BYTES];
         const pe_reducer *reducer = &stream->segments.reducer;
-        pe_elements elements = {.tensor = stream->blocks.tensor, .first = stream->blocks.next};
-        if (elements.first >= reducer->elements[stream->blocks.index]) {
+        pe_elements elements = {.tensor = stream->tensor, .first = stream->next};
+        if (elements.first >= reducer->elements[stream->carry.tensor]) {
             const size_t next = stream->segment + 1;
             if (next < stream->segments.n &&
                 stream->segments.segment[next].encoder == &pe_reduced_encode) {
@@ -519,7 +643,7 @@ static pe_status make(pe_stream *stream, const reading *into, size_t *made, pe_p
             const double start = now();
             status = reducer->finish(reducer->state, &stream->segments.text, why);
             pe_segments_text(&stream->segments);
-            stream->blocks.next = stream->blocks.tensor->elements;
+            stream->next = stream->tensor->elements;
             stream->reduced = true;
             stream->encode += now() - start;
             return status;
@@ -528,15 +652,15 @@ static pe_status make(pe_stream *stream, const reading *into, size_t *made, pe_p
         const double start = now();
         status = reducer->take(reducer->state, &elements, why);
         stream->encode += now() - start;
-        pe_tensor_blocks_pass(&stream->blocks, elements.n);
+        pass(stream, elements.n);
         return status;
     }
     const size_t n = in_place(stream, into);
     const bool text = encoder_at(stream)->encode != NULL;
     if (n > 0) {
-        PE_TRY(pe_tensor_blocks_fill(&stream->blocks, n, next_of(into), why));
-        pe_tensor_blocks_pass(&stream->blocks, n);
-        *made = n * pe_dtype_bytes(stream->blocks.tensor->dtype);
+        PE_TRY(fill(stream, n, next_of(into), why));
+        pass(stream, n);
+        *made = n * pe_dtype_bytes(stream->tensor->dtype);
         return PE_OK;
     }
     if (into->got > 0 && !(text && room_of(into) >= text_max(stream, stream->segment)) &&
@@ -551,8 +675,8 @@ pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got
     if (stream->end - stream->at < bytes)
         bytes = (size_t)(stream->end - stream->at);
     reading into = {out, bytes, 0};
-    const size_t allowed = stream->blocks.allowed;
-    stream->blocks.spent = 0;
+    const size_t allowed = stream->allowed;
+    stream->spent = 0;
     while (into.got < bytes && status == PE_OK) {
         size_t n = 0;
         if (stream->pending.bytes > 0) {
@@ -560,8 +684,7 @@ pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got
             memcpy(next_of(&into), stream->pending.text, n);
             take_pending(stream, n);
         } else if (stream->segment == stream->segments.n ||
-                   ((into.got > 0 || pe_stream_reduces(stream)) &&
-                    stream->blocks.spent >= allowed)) {
+                   ((into.got > 0 || pe_stream_reduces(stream)) && stream->spent >= allowed)) {
             break;
         } else if (step(stream, &status, why)) {
             const size_t skipped =

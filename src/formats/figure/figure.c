@@ -126,17 +126,6 @@ void pe_figure_describe(const pe_plan *plan, const pe_rendering *rendering, size
         }
 }
 
-void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas)
-{
-    if (!figure->layout.bare)
-        pe_figure_title(figure, canvas);
-    pe_figure_draw_panels(figure, canvas);
-    if (figure->layout.bare)
-        return;
-    pe_figure_axis_names(figure, canvas);
-    pe_figure_note(figure, canvas);
-}
-
 void pe_figure_place(const pe_sheet *sheet, size_t part, size_t *x, size_t *y)
 {
     *x = part % sheet->abreast * sheet->of_part.figure.width;

@@ -144,11 +144,6 @@ bool pe_figure_wants_log(const pe_figure *figure);
 /** Text in ink; `anchor` as in pe_caption. */
 void pe_figure_text(pe_canvas *canvas, pe_point at, double size, double anchor, const char *text);
 
-/** What stands around the panels. */
-void pe_figure_title(const pe_figure *figure, pe_canvas *canvas);
-void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas);
-void pe_figure_note(const pe_figure *figure, pe_canvas *canvas);
-
 /** The panels: curves or heatmaps. */
 void pe_figure_draw_panels(const pe_figure *figure, pe_canvas *canvas);
 

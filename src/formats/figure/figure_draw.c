@@ -75,7 +75,7 @@ static void draw_parameters(const pe_rendering *rendering, pe_canvas *canvas)
                  (pe_caption){.at = {MARGIN, 44}, .size = PE_TEXT_SIZE, .colour = PE_FAINT});
 }
 
-void pe_figure_title(const pe_figure *figure, pe_canvas *canvas)
+static void draw_figure_title(const pe_figure *figure, pe_canvas *canvas)
 {
     pe_buffer title = {0};
     if (figure->of_several)
@@ -141,7 +141,7 @@ void pe_figure_text(pe_canvas *canvas, pe_point at, double size, double anchor, 
 }
 
 /* What cannot be seen: that cells are pooled, and that panels are missing. */
-void pe_figure_note(const pe_figure *figure, pe_canvas *canvas)
+static void draw_note(const pe_figure *figure, pe_canvas *canvas)
 {
     const pe_layout *layout = &figure->layout;
     pe_buffer note = {0};
@@ -284,7 +284,7 @@ void pe_figure_head(const pe_figure *figure, size_t panel, const pe_axis *own, p
                  (pe_caption){.at = {box.x, box.y - 5}, .size = PE_SMALL_SIZE, .colour = PE_FAINT});
 }
 
-void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas)
+static void draw_axis_names(const pe_figure *figure, pe_canvas *canvas)
 {
     const pe_layout *layout = &figure->layout;
     const pe_box *plot = &layout->plot, last = pe_layout_panel(layout, layout->panels - 1);
@@ -307,4 +307,15 @@ void pe_figure_axis_names(const pe_figure *figure, pe_canvas *canvas)
                               .anchor = 0.5,
                               .upwards = true,
                               .colour = PE_INK});
+}
+
+void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas)
+{
+    if (!figure->layout.bare)
+        draw_figure_title(figure, canvas);
+    pe_figure_draw_panels(figure, canvas);
+    if (figure->layout.bare)
+        return;
+    draw_axis_names(figure, canvas);
+    draw_note(figure, canvas);
 }

@@ -3,6 +3,7 @@
 #include "formats/figure/pixels.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/size.h"
@@ -227,10 +228,17 @@ static void draw_text(pe_canvas *canvas, const pe_caption *caption)
     }
 }
 
-void pe_pixels_canvas(pe_canvas *canvas)
+bool pe_pixels_canvas(const pe_figure_options *options, pe_buffer *out, pe_canvas *canvas)
 {
-    canvas->box = draw_box;
-    canvas->line = draw_line;
-    canvas->text = draw_text;
-    canvas->image = draw_image;
+    *canvas = (pe_canvas){.width = options->width,
+                          .height = options->height,
+                          .dark = options->dark,
+                          .out = out,
+                          .pixels = calloc(options->width, options->height), /* 0 is the paper */
+                          .box = draw_box,
+                          .line = draw_line,
+                          .text = draw_text,
+                          .image = draw_image};
+    out->failed |= canvas->pixels == NULL;
+    return canvas->pixels != NULL;
 }

@@ -6,10 +6,11 @@
 #include <stdint.h>
 
 #include "formats/figure/canvas.h"
+#include "formats/format.h"
 
-/** A canvas whose pixels, width x height bytes, are the caller's and the colour of the paper. Of text,
- * what is neither printable ASCII nor a minus becomes a box. */
-void pe_pixels_canvas(pe_canvas *canvas);
+/** A canvas whose pixels, width x height bytes, are the caller's to free, and the colour of the paper;
+ * false: there is no memory. Of text, what is neither printable ASCII nor a minus becomes a box. */
+bool pe_pixels_canvas(const pe_figure_options *options, pe_buffer *out, pe_canvas *canvas);
 
 /** Append the PNG of width x height colours; where memory is short, out->failed. */
 void pe_pixels_png(const unsigned char *pixels, const size_t size[2], const pe_palette *palette,

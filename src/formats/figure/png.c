@@ -101,19 +101,6 @@ void pe_pixels_png(const unsigned char *pixels, const size_t size[2], const pe_p
 
 /* ---- the format ---- */
 
-/* Paper, whose pixels are the caller's; false: there is no memory. */
-static bool make_canvas(const pe_figure_options *options, pe_canvas *canvas, pe_buffer *out)
-{
-    *canvas = (pe_canvas){.width = options->width,
-                          .height = options->height,
-                          .dark = options->dark,
-                          .out = out,
-                          .pixels = calloc(options->width, options->height)}; /* 0 is the paper */
-    pe_pixels_canvas(canvas);
-    out->failed |= canvas->pixels == NULL;
-    return canvas->pixels != NULL;
-}
-
 /* The file of a canvas, which ends. */
 static void put_canvas(pe_canvas *canvas)
 {
@@ -127,13 +114,13 @@ static void put_canvas(pe_canvas *canvas)
 static void write_png(const pe_sheet *sheet, pe_buffer *out)
 {
     pe_canvas whole, part;
-    bool drawn = make_canvas(&sheet->rendering->figure, &whole, out);
+    bool drawn = pe_pixels_canvas(&sheet->rendering->figure, out, &whole);
     if (drawn && sheet->n > 1)
         pe_figure_sheet_title(sheet, &whole);
     for (size_t i = 0; i < sheet->n && drawn; i++) {
         /* A figure is drawn on pixels of its own, which are copied to their place. */
         size_t x, y;
-        drawn = make_canvas(&sheet->of_part.figure, &part, out);
+        drawn = pe_pixels_canvas(&sheet->of_part.figure, out, &part);
         if (drawn)
             pe_figure_draw(&sheet->part[i], &part);
         pe_figure_place(sheet, i, &x, &y);
@@ -152,7 +139,7 @@ static void write_sentence(const pe_figure_options *options, const char *title, 
                            pe_buffer *out)
 {
     pe_canvas canvas;
-    if (!make_canvas(options, &canvas, out))
+    if (!pe_pixels_canvas(options, out, &canvas))
         return;
     pe_figure_draw_sentence(title, text, &canvas);
     put_canvas(&canvas);
