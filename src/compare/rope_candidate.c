@@ -270,7 +270,7 @@ pe_status pe_rope_candidate_read(const pe_values *values, const pe_rope_lengths 
 
 void pe_rope_candidate_free(pe_rope_candidate *candidate)
 {
-    pe_tables_wave_unref(&candidate->wave);
+    pe_tables_unref(&candidate->wave);
     pe_rope_free(&candidate->rope);
     pe_values_free(&candidate->values);
     *candidate = (pe_rope_candidate){0};

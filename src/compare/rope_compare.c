@@ -167,7 +167,7 @@ static void release(void *of)
     compare *state = of;
     for (size_t c = 0; c < state->n; c++)
         pe_rope_candidate_free(&state->candidate[c]);
-    pe_tables_wave_unref(&state->unscaled);
+    pe_tables_unref(&state->unscaled);
     pe_compared_model_free(&state->own);
     pe_engines_free(&state->engines);
 }

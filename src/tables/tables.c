@@ -89,6 +89,13 @@ void pe_tables_stats(pe_tables *tables, pe_cache_stats *out)
     pe_cache_stats_get(tables->cache, out);
 }
 
+void pe_tables_unref(void *shared)
+{
+    pe_cache_entry **entry = shared;
+    pe_cache_entry_unref(*entry);
+    *entry = NULL;
+}
+
 /* ---- frequency sets ---- */
 
 /* The spec as bytes without padding; the formula's bytes follow. */
@@ -169,12 +176,6 @@ pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_
     return PE_OK;
 }
 
-void pe_tables_wave_unref(pe_shared_wave *shared)
-{
-    pe_cache_entry_unref(shared->entry);
-    *shared = (pe_shared_wave){0};
-}
-
 /* ---- row blocks ---- */
 
 typedef struct block_key {
@@ -232,12 +233,6 @@ pe_status pe_tables_block(pe_tables *tables, const pe_shared_wave *wave, int64_t
     return PE_OK;
 }
 
-void pe_tables_block_unref(pe_block *block)
-{
-    pe_cache_entry_unref(block->entry);
-    *block = (pe_block){0};
-}
-
 /* ---- numbers of a formula ---- */
 
 /* The spec as bytes without padding; the formula's bytes follow. */
@@ -272,10 +267,4 @@ pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_s
                (pe_slice){spec->formula, spec->formula_bytes}, fill_numbers, &fill, &entry, why));
     *out = (pe_shared_numbers){entry, ((const item *)pe_cache_entry_value(entry))->rows};
     return PE_OK;
-}
-
-void pe_tables_numbers_unref(pe_shared_numbers *shared)
-{
-    pe_cache_entry_unref(shared->entry);
-    *shared = (pe_shared_numbers){0};
 }

@@ -28,6 +28,10 @@ void pe_tables_use_learned(pe_tables *tables, pe_learned_tables *learned);
 /** A reference, which pe_learned_tables_free ends; NULL where there are none.   Threads  any. */
 pe_learned_tables *pe_tables_learned(pe_tables *tables);
 
+/** Ends the reference that a pe_shared_wave, pe_block or pe_shared_numbers holds, which begin with it;
+ * nothing of one that holds none. As pe_plan_owns wants it. */
+void pe_tables_unref(void *shared);
+
 /** A shared frequency set; made by one thread from spec when absent. The key is the whole spec
  * (callbacks and formula). */
 typedef struct pe_shared_wave {
@@ -38,7 +42,6 @@ typedef struct pe_shared_wave {
 
 pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_wave *out,
                          pe_problem *why) PE_MUST_CHECK;
-void pe_tables_wave_unref(pe_shared_wave *shared);
 
 /**
  * cos and sin, float64, amplitude included, correctly rounded: cos[r*n + i] for positions block*64
@@ -52,7 +55,6 @@ typedef struct pe_block {
 /** block may be negative; positions outside +-2^53 are not asked for. */
 pe_status pe_tables_block(pe_tables *tables, const pe_shared_wave *wave, int64_t block,
                           pe_block *out, pe_problem *why) PE_MUST_CHECK;
-void pe_tables_block_unref(pe_block *block);
 
 /** Numbers of any kind that make(formula, out) writes. */
 typedef struct pe_numbers_spec {
@@ -71,6 +73,5 @@ typedef struct pe_shared_numbers {
  * depends on. Errors  OVERLOADED (memory). */
 pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_shared_numbers *out,
                             pe_problem *why) PE_MUST_CHECK;
-void pe_tables_numbers_unref(pe_shared_numbers *shared);
 
 #endif

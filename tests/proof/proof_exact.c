@@ -346,7 +346,7 @@ static void check_rope(tally *sums, const pe_rope_type *type)
         of.formula = (truth_formula){theta_of_wave, type->amplitude, shared.wave, rope.formula, 1};
         check_subject(&of, variant);
         count_set(&of);
-        pe_tables_wave_unref(&shared);
+        pe_tables_unref(&shared);
         pe_rope_free(&rope);
     }
     encoded_free(&e);

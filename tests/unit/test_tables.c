@@ -84,8 +84,8 @@ static void equal_formulas_share_one_set(void **state)
     pe_tables_stats(tables, &stats);
     assert_int_equal(stats.misses, 1);
     assert_int_equal(stats.hits, 1);
-    pe_tables_wave_unref(&a);
-    pe_tables_wave_unref(&b);
+    pe_tables_unref(&a);
+    pe_tables_unref(&b);
     assert_null(a.entry);
     pe_tables_free(tables);
 }
@@ -152,9 +152,9 @@ static void sets_that_differ_in_anything_are_apart(void **state)
         pe_shared_wave other = wave_of(tables, &changed);
         if (other.wave == plain.wave || other.id == plain.id)
             fail_msg("a set with another %s was taken for the same", cases[i].name);
-        pe_tables_wave_unref(&other);
+        pe_tables_unref(&other);
     }
-    pe_tables_wave_unref(&plain);
+    pe_tables_unref(&plain);
     pe_tables_free(tables);
 }
 
@@ -180,7 +180,7 @@ static void check_block(pe_tables *tables, const pe_shared_wave *wave, double am
                 fail_msg("position %.17g, frequency %zu: got %a %a, wanted %a %a", pos, i, got[0],
                          got[1], want[0], want[1]);
         }
-    pe_tables_block_unref(&block);
+    pe_tables_unref(&block);
     mpfr_clears(theta, angle, (mpfr_ptr)NULL);
 }
 
@@ -196,8 +196,8 @@ static void blocks_hold_the_rows_of_their_positions_amplitude_included(void **st
         check_block(tables, &wave, 1, blocks[b]);
         check_block(tables, &loud_wave, 1.25, blocks[b]);
     }
-    pe_tables_wave_unref(&wave);
-    pe_tables_wave_unref(&loud_wave);
+    pe_tables_unref(&wave);
+    pe_tables_unref(&loud_wave);
     pe_tables_free(tables);
 }
 
@@ -211,10 +211,10 @@ static void a_block_is_computed_once_while_it_is_kept(void **state)
     assert_ptr_equal(a.cos, b.cos);
     assert_ptr_equal(a.sin, b.sin);
     assert_ptr_not_equal(a.cos, other.cos);
-    pe_tables_block_unref(&a);
-    pe_tables_block_unref(&b);
-    pe_tables_block_unref(&other);
-    pe_tables_wave_unref(&wave);
+    pe_tables_unref(&a);
+    pe_tables_unref(&b);
+    pe_tables_unref(&other);
+    pe_tables_unref(&wave);
     pe_tables_free(tables);
 }
 
@@ -233,15 +233,15 @@ static void a_held_block_stays_while_others_are_evicted(void **state)
         pe_block passing = block_of(tables, &wave, at);
         pe_tables_stats(tables, &stats);
         assert_true(stats.bytes <= BUDGET && stats.loose == 0);
-        pe_tables_block_unref(&passing);
+        pe_tables_unref(&passing);
     }
     assert_true(stats.evictions > 0);
     pe_block again = block_of(tables, &wave, 0);
-    pe_tables_wave_unref(&wave);
+    pe_tables_unref(&wave);
     assert_ptr_equal(again.cos, held.cos);
     assert_memory_equal(held.cos, kept, sizeof kept);
-    pe_tables_block_unref(&again);
-    pe_tables_block_unref(&held);
+    pe_tables_unref(&again);
+    pe_tables_unref(&held);
     pe_tables_stats(tables, &stats);
     assert_int_equal(stats.held, 0);
     pe_tables_free(tables);
@@ -271,7 +271,7 @@ static void sets_and_blocks_stay_within_the_budget(void **state)
     const pe_wave_spec first = spec_of(&warm_up);
     pe_tables *tables = make(BUDGET); /* what MPFR keeps, is not ours */
     pe_shared_wave set = wave_of(tables, &first);
-    pe_tables_wave_unref(&set);
+    pe_tables_unref(&set);
     pe_tables_free(tables);
     size_t most = 0;
     const size_t before = allocated();
@@ -284,9 +284,9 @@ static void sets_and_blocks_stay_within_the_budget(void **state)
         pe_shared_wave wave = wave_of(tables, &spec);
         for (int64_t at = 0; at < 3; at++) {
             pe_block block = block_of(tables, &wave, at);
-            pe_tables_block_unref(&block);
+            pe_tables_unref(&block);
         }
-        pe_tables_wave_unref(&wave);
+        pe_tables_unref(&wave);
         pe_cache_stats stats;
         pe_tables_stats(tables, &stats);
         const size_t now = allocated() - before;
@@ -305,8 +305,8 @@ static void a_set_made_anew_has_a_new_identity(void **state)
     const pe_wave_spec spec = spec_of(&ten_thousand);
     pe_shared_wave first = wave_of(tables, &spec), second = wave_of(tables, &spec);
     assert_int_not_equal(first.id, second.id);
-    pe_tables_wave_unref(&first);
-    pe_tables_wave_unref(&second);
+    pe_tables_unref(&first);
+    pe_tables_unref(&second);
     pe_tables_free(tables);
 }
 
@@ -360,7 +360,7 @@ static void numbers_of_one_formula_are_made_once_and_of_others_apart(void **stat
     assert_int_equal(made, PE_LEN(specs) - 1);
     assert_ptr_equal(got[0].data, got[1].data);
     for (size_t i = 0; i < PE_LEN(specs); i++)
-        pe_tables_numbers_unref(&got[i]);
+        pe_tables_unref(&got[i]);
     assert_null(got[0].entry);
     pe_tables_stats(tables, &stats);
     assert_int_equal(stats.held, 0);
@@ -394,9 +394,9 @@ static void *take_blocks(void *of)
             if (t->status != PE_OK)
                 break;
             t->sum += block.cos[9] + block.sin[9];
-            pe_tables_block_unref(&block);
+            pe_tables_unref(&block);
         }
-        pe_tables_wave_unref(&wave);
+        pe_tables_unref(&wave);
     }
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* the thread's constants */
     return NULL;

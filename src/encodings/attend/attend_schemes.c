@@ -107,7 +107,7 @@ static pe_status rotate(pe_plan *plan, pe_values *values, pe_problem *why)
                                            .axes = rope.axes};
         status = pe_rope_apply_array(&rotation, x[i]->shape.ndim - 2, x[i], why);
     }
-    pe_tables_wave_unref(&wave);
+    pe_tables_unref(&wave);
     return status;
 }
 

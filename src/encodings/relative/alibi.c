@@ -223,17 +223,12 @@ static void make_heads(const void *of, void *out)
     }
 }
 
-static void release(void *heads)
-{
-    pe_tables_numbers_unref(&((pe_alibi_heads *)heads)->shared);
-}
-
 pe_status pe_alibi_heads_plan(const pe_values *values, pe_plan *plan, pe_alibi_heads *out,
                               pe_problem *why)
 {
     wanted w = {.slopes = formula_of(values)};
     const size_t num_heads = (size_t)w.slopes.num_heads;
-    pe_plan_owns(plan, out, release);
+    pe_plan_owns(plan, &out->shared, pe_tables_unref);
     PE_TRY(pe_plan_positions(plan, values, "heads", &out->chosen, why));
     for (size_t i = 0; i < out->chosen.count; i++) {
         const size_t h = (size_t)pe_positions_at(&out->chosen, i);

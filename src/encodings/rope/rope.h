@@ -57,8 +57,7 @@ typedef enum pe_rope_amplitude {
 /** The frequency set of a rotation, and that of its unscaled frequencies (type default). */
 pe_status pe_rope_wave(const pe_rope *rope, pe_rope_amplitude amplitude, pe_shared_wave *out,
                        pe_problem *why) PE_MUST_CHECK;
-/** Have a plan release a set that is in its state; and the set of a rotation there. */
-void pe_rope_wave_owns(pe_plan *plan, pe_shared_wave *wave);
+/** The same in the state of a plan, which releases it. */
 pe_status pe_rope_wave_plan(const pe_rope *rope, pe_rope_amplitude amplitude, pe_plan *plan,
                             pe_shared_wave *out, pe_problem *why) PE_MUST_CHECK;
 pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_shared_wave *out,

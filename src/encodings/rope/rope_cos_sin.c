@@ -36,7 +36,7 @@ static pe_status load_block(const pe_rope_cos_sin *rows, pe_rope_axis_rows *of, 
     size_t n = 1;
     if (of->block.entry == NULL || of->block_at != block) {
         if (of->block.entry != NULL)
-            pe_tables_block_unref(&of->block);
+            pe_tables_unref(&of->block);
         PE_TRY(pe_tables_block(rows->tables, rows->wave, block, &of->block, why));
         of->block_at = block;
     }
@@ -137,7 +137,7 @@ void pe_rope_cos_sin_close(pe_rope_cos_sin *rows)
 {
     for (size_t axis = 0; axis < PE_ROPE_AXES_MAX; axis++) {
         if (rows->of[axis].block.entry != NULL)
-            pe_tables_block_unref(&rows->of[axis].block);
+            pe_tables_unref(&rows->of[axis].block);
         free(rows->of[axis].own);
     }
     free(rows->mixed);

@@ -26,7 +26,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     pe_rope_warnings_add(&rope, answer.rotation.positions, out);
     PE_TRY(pe_rope_wave(&rope, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why));
     status = pe_rope_rotated_all(&answer, out, why);
-    pe_tables_wave_unref(&wave);
+    pe_tables_unref(&wave);
     return status;
 }
 

@@ -26,7 +26,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     pe_rope_mrope_warn(&rope, out);
     PE_TRY(pe_rope_wave(&rope, PE_ROPE_PLAIN, &wave, why));
     status = pe_rope_rotated_add(&answer, "keys", "data", out, why);
-    pe_tables_wave_unref(&wave);
+    pe_tables_unref(&wave);
     return status;
 }
 

@@ -174,7 +174,7 @@ pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, pe_plan *out, pe_
         PE_TRY(pe_plan_set_work(out, t, PE_SPECTRUM_WORK, why));
     }
     /* The frequency sets that the rows are of. */
-    pe_rope_wave_owns(out, &set[PE_SPECTRUM_UNSCALED]);
+    pe_plan_owns(out, &set[PE_SPECTRUM_UNSCALED], pe_tables_unref);
     PE_TRY(pe_rope_wave_plan(rope, PE_ROPE_PLAIN, out, &set[PE_SPECTRUM_SCALED], why));
     PE_TRY(pe_rope_wave_unscaled(rope, &set[PE_SPECTRUM_UNSCALED], why));
     if (asked->other != NULL)

@@ -154,20 +154,10 @@ pe_status pe_rope_wave(const pe_rope *rope, pe_rope_amplitude amplitude, pe_shar
     return pe_tables_wave(rope->tables, &spec, out, why);
 }
 
-static void release(void *wave)
-{
-    pe_tables_wave_unref(wave);
-}
-
-void pe_rope_wave_owns(pe_plan *plan, pe_shared_wave *wave)
-{
-    pe_plan_owns(plan, wave, release);
-}
-
 pe_status pe_rope_wave_plan(const pe_rope *rope, pe_rope_amplitude amplitude, pe_plan *plan,
                             pe_shared_wave *out, pe_problem *why)
 {
-    pe_rope_wave_owns(plan, out);
+    pe_plan_owns(plan, out, pe_tables_unref);
     return pe_rope_wave(rope, amplitude, out, why);
 }
 

@@ -240,12 +240,6 @@ pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most,
     return PE_OK;
 }
 
-void pe_rope_xpos_scale_free(pe_xpos_scale *scale)
-{
-    pe_tables_numbers_unref(&scale->shared);
-    *scale = (pe_xpos_scale){0};
-}
-
 static bool is_center(const pe_xpos_distance *n)
 {
     return n->whole == 0 && n->part.hi == 0;

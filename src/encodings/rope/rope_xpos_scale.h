@@ -48,7 +48,6 @@ pe_xpos_distance pe_rope_xpos_distance(double position, double center, bool nega
  * Errors  OVERLOADED (memory). */
 pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most, pe_xpos_scale *out,
                                   pe_problem *why) PE_MUST_CHECK;
-void pe_rope_xpos_scale_free(pe_xpos_scale *scale);
 
 /** scale_i(n) as hi + lo, with a relative error below 2^-64. */
 void pe_rope_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, const pe_xpos_distance *n,

@@ -193,18 +193,14 @@ pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_s
 void pe_sinusoid_free(pe_sinusoid *sinusoid)
 {
     for (size_t k = 0; k < PE_LEN(sinusoid->waves); k++)
-        pe_tables_wave_unref(&sinusoid->waves[k].set);
-}
-
-static void release(void *sinusoid)
-{
-    pe_sinusoid_free(sinusoid);
+        pe_tables_unref(&sinusoid->waves[k].set);
 }
 
 pe_status pe_sinusoid_plan(const pe_sinusoid_spec *spec, pe_plan *plan, pe_sinusoid *out,
                            pe_problem *why)
 {
-    pe_plan_owns(plan, out, release);
+    for (size_t k = 0; k < PE_LEN(out->waves); k++)
+        pe_plan_owns(plan, &out->waves[k].set, pe_tables_unref);
     return pe_sinusoid_make(spec, plan->tables, out, why);
 }
 

@@ -47,7 +47,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     pe_status status = pe_rope_grid_wave(&grid, out->tables, &wave, why);
     if (status == PE_OK) {
         status = pe_rope_rotated_all(&answer, out, why);
-        pe_tables_wave_unref(&wave);
+        pe_tables_unref(&wave);
     }
     pe_positions_free(&positions);
     return status;

@@ -229,7 +229,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
         PE_TRY(pe_plan_positions(out, values, "positions", &state->given, why));
         state->grid.patches.given = &state->given;
     }
-    pe_rope_wave_owns(out, &state->wave);
+    pe_plan_owns(out, &state->wave, pe_tables_unref);
     PE_TRY(pe_rope_grid_wave(&state->grid, out->tables, &state->wave, why));
     state->axes = pe_rope_grid_axes(&state->grid);
     pe_plan_owns(out, state->axes, free);

@@ -81,7 +81,7 @@ static pe_status rotate(pe_rope_rotated *answer, const pe_xpos_scale *scale, pe_
     }
     answer->rotation.wave = NULL; /* both end here */
     answer->rotation.xpos = NULL;
-    pe_tables_wave_unref(&wave);
+    pe_tables_unref(&wave);
     return status;
 }
 
@@ -103,7 +103,7 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     pe_rope_warnings_add(&rope, NULL, out);
     PE_TRY(rope_xpos_read(values, &rope, answer.rotation.positions, &scale, why));
     status = rotate(&answer, &scale, out, why);
-    pe_rope_xpos_scale_free(&scale);
+    pe_tables_unref(&scale.shared);
     return status;
 }
 
@@ -179,11 +179,6 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     return PE_OK;
 }
 
-static void release_scale(void *scale)
-{
-    pe_rope_xpos_scale_free(scale);
-}
-
 static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
 {
     pe_rope rope;
@@ -199,7 +194,7 @@ static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
     for (size_t t = 0; t < TENSORS; t++)
         PE_TRY(pe_plan_add_tensor(out, names[t], dtype, &shape, rope.pairs, why));
     PE_TRY(pe_plan_set_work(out, SCALE, SCALE_WORK, why));
-    pe_plan_owns(out, &state->scale, release_scale);
+    pe_plan_owns(out, &state->scale.shared, pe_tables_unref);
     PE_TRY(rope_xpos_read(values, &rope, positions, &state->scale, why));
     state->center = (double)pe_values_int(values, "center");
     PE_TRY(pe_plan_positions(out, values, "positions", &state->positions, why));
