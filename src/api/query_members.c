@@ -211,10 +211,8 @@ static pe_status read_row(members *m, size_t i, pe_dtype dtype, pe_problem *why)
         return PE_OK; /* it costs more than one more mistake is worth */
     const pe_value_reading to = {
         .param = &named, .value = value, .place = place, .limits = m->limits, .dtype = dtype};
-    if (m->json && row->as == NULL)
-        return pe_value_json_parse(&to, row->text, why);
-    return pe_value_text_parse(
-        &to, row->as != NULL ? written(row->as, row->text, range) : row->text, why);
+    return row->as == NULL ? pe_value_parse(&to, row->text, m->json, why)
+                           : pe_value_parse(&to, written(row->as, row->text, range), false, why);
 }
 
 static pe_status read_values(members *m)
@@ -228,7 +226,6 @@ static pe_status read_values(members *m)
             value->alias = name; /* it has no value of its own */
             give(m, value, &(slot){.text = m->output[i]});
         } else if (m->output[i].text != NULL) {
-            m->query->output[i].given = true; /* if refused, too */
             note(m, pe_query_output_set(m->query, i, m->output[i], m->json, &mistake), &mistake);
         }
     }

@@ -95,7 +95,7 @@ pe_status pe_query_output_set(pe_query *query, size_t which, pe_slice text, bool
     if (which >= PE_OUTPUT_WIDTH &&
         pe_params_find(query->resource->param_sets, "target_grid") != NULL)
         row.hint = "target_grid=HEIGHT,WIDTH is the size of the wanted grid";
-    PE_TRY(json ? pe_value_json_parse(&to, text, why) : pe_value_text_parse(&to, text, why));
+    PE_TRY(pe_value_parse(&to, text, json, why));
     if (which == PE_OUTPUT_TENSOR && strlen(value->text) > TENSOR_NAME_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, row.name, "no tensor is named \"%.40s\"",
                        value->text);

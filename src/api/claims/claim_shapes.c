@@ -76,8 +76,7 @@ static void add(pe_claim_shapes *shapes, const char *name, const char *text)
     }
     const pe_value_reading to = {
         .param = value->param, .value = value, .place = name, .limits = shapes->limits};
-    value->given = true; /* if refused, too */
-    shapes->status = pe_value_text_parse(&to, pe_slice_of(text), shapes->why);
+    shapes->status = pe_value_parse(&to, pe_slice_of(text), false, shapes->why);
     value->refused = shapes->status != PE_OK;
 }
 
