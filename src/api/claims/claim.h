@@ -30,6 +30,10 @@ pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits
 pe_status pe_claim_gguf_table(pe_slice file, const char *layer_type, const pe_read_limits *limits,
                               pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
 
+/** Say something of what is read, a line, unless that stands there already. */
+void pe_claim_report(pe_buffer *reported, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* ---- an upload of which nobody says what it is (unclaimed.c) ---- */
 
 /** Of so many usual tables faults are looked for. */

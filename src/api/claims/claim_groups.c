@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claim_groups.c - which tensors of an upload belong together, by what they are called. */
-#include "api/claims/claim_groups.h"
+#include "api/claims/claim_reader.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -126,17 +126,17 @@ static const pe_stored *twin_of(const pe_stored_list *list, size_t used, const p
     return NULL;
 }
 
-size_t pe_claim_groups_sort(pe_buffer *reported, pe_buffer *doubts, const pe_resource *resource,
-                            pe_stored_list *tensors, pe_claim_group groups[PE_CLAIM_GROUPS_MAX])
+size_t pe_claim_groups_sort(pe_claim *claim, pe_stored_list *tensors,
+                            pe_claim_group groups[PE_CLAIM_GROUPS_MAX])
 {
     static const pe_claim_family order[] = {
         PE_FAMILY_VECTORS, PE_FAMILY_QUERY, PE_FAMILY_KEY,    PE_FAMILY_TABLE,   PE_FAMILY_FUSED,
         PE_FAMILY_COMPLEX, PE_FAMILY_FLAT,  PE_FAMILY_ANGLES, PE_FAMILY_INV_FREQ};
     enum { OF_VECTORS = 3 };
     size_t n = 0, used = 0;
-    const size_t families = strcmp(resource->name, "rope/table") == 0        ? PE_LEN(order)
-                            : strcmp(resource->name, "rope/xpos/table") == 0 ? OF_VECTORS
-                                                                             : 0;
+    const size_t families = strcmp(claim->resource->name, "rope/table") == 0        ? PE_LEN(order)
+                            : strcmp(claim->resource->name, "rope/xpos/table") == 0 ? OF_VECTORS
+                                                                                    : 0;
     for (size_t f = 0; f < families && n < PE_CLAIM_GROUPS_MAX; f++) {
         groups[n] = gather(tensors, used, order[f]);
         used += groups[n].n;
@@ -152,16 +152,17 @@ size_t pe_claim_groups_sort(pe_buffer *reported, pe_buffer *doubts, const pe_res
             if (twin != NULL && is_same(tensor, twin)) {
                 copies++;
             } else if (ignored++ < MOST && twin != NULL) {
-                pe_claim_report(doubts, "%s was not compared, and differs from %s: send it alone",
+                pe_claim_report(&claim->doubts,
+                                "%s was not compared, and differs from %s: send it alone",
                                 tensor->name, twin->name);
             } else if (ignored <= MOST) {
-                pe_claim_report(reported, "%s was not read", tensor->name);
+                pe_claim_report(&claim->reported, "%s was not read", tensor->name);
             }
         }
         if (ignored > MOST)
-            pe_claim_report(reported, "%zu more tensors were not read", ignored - MOST);
+            pe_claim_report(&claim->reported, "%zu more tensors were not read", ignored - MOST);
         if (copies > 0)
-            pe_claim_report(reported, "%zu more tensors are copies of those that were read",
+            pe_claim_report(&claim->reported, "%zu more tensors are copies of those that were read",
                             copies);
         return n;
     }

@@ -235,11 +235,11 @@ static pe_status take_metadata(pe_claim_reader *r, pe_problem *why)
     if (status == PE_OK && text == NULL)
         status = pe_safetensors_file_metadata(file, "config.json", &text, why);
     if (status == PE_OK && text != NULL && r->encoding[0] != '\0') {
-        pe_buffer_str(&r->shapes.reported,
+        pe_buffer_str(&r->claim.reported,
                       "config in the metadata was not read, for encoding is given\n");
     } else if (status == PE_OK && text != NULL) {
         status = take_config(r, pe_slice_of(text), why);
-        pe_buffer_str(&r->shapes.reported, "the parameters are those of config in the metadata\n");
+        pe_buffer_str(&r->claim.reported, "the parameters are those of config in the metadata\n");
     }
     free(text);
     return status;
@@ -282,8 +282,7 @@ static pe_status read_resource(pe_claim_reader *r, pe_problem *why)
         strcmp(r->claim.resource->name, "rope/grid") == 0) /* all its numbers tell what it is */
         return pe_claim_groups_fail_begun(why);
     if (all->n > 0)
-        r->n_groups = pe_claim_groups_sort(&r->shapes.reported, &r->shapes.doubts,
-                                           r->claim.resource, &r->tensors, r->groups);
+        r->n_groups = pe_claim_groups_sort(&r->claim, &r->tensors, r->groups);
     return PE_OK;
 }
 
@@ -352,20 +351,11 @@ static pe_status read_tensors(pe_claim_reader *r, const pe_claim_group *group, p
     claim->of_keys = group->vectors && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_KEY;
     if (group->vectors)
         (void)pe_claim_groups_name(list);
-    pe_claim_shapes *shapes = &r->shapes;
-    shapes->query = query;
-    shapes->limits = r->limits;
-    shapes->configured = r->layers != NULL;
-    shapes->status = PE_OK;
-    shapes->why = why;
-    if (status == PE_OK && group->vectors)
-        status = pe_claim_shapes_read_vectors(shapes, list, r->claim.seq_axis, first, why);
-    PE_TRY(status);
-    pe_claim_shapes_read(shapes, list);
+    r->query = query;
+    if (status == PE_OK && list->n > 0)
+        status = pe_claim_shapes_read(r, list, group->vectors ? first : NULL, why);
     claim->resource = query->resource;
-    if (r->body != NULL && strcmp(r->body->media_type, "text/csv") != 0)
-        pe_claim_shapes_add_dtype(shapes, list);
-    return shapes->status;
+    return status;
 }
 
 /* What is claimed of the numbers, then the numbers: mistakes of both are told. */
@@ -396,9 +386,9 @@ static pe_status read_group(pe_claim_reader *r, const pe_claim_group *group, pe_
     PE_TRY(PE_ALSO(status, take_query(claim, &query, &mistake)));
     for (size_t t = 0; t < list->n; t++)
         PE_TRY(take_tensor(r, claim, &list->tensor[t], list->n == 1, dtype, why));
-    if (r->shapes.angles && r->body != NULL && r->body->awaited > 0)
+    if (r->angles && r->body != NULL && r->body->awaited > 0)
         return pe_claim_groups_fail_begun(why);
-    return pe_claim_shapes_take_angles(&r->shapes, claim, why);
+    return r->angles ? pe_claim_shapes_take_angles(claim, why) : PE_OK;
 }
 
 static pe_status check_axis(pe_claim_reader *r, pe_problem *why)
@@ -416,7 +406,8 @@ static pe_status check_axis(pe_claim_reader *r, pe_problem *why)
 static pe_status read_groups(pe_claim_reader *r, pe_problem *why)
 {
     pe_claim *claim = &r->claim;
-    const pe_claim given = *claim;
+    pe_claim given = *claim;
+    given.reported = given.doubts = given.unpacked = (pe_buffer){0}; /* of the first alone */
     pe_status status = PE_OK;
     if (given.resource == NULL)
         return PE_OK; /* was told */
@@ -437,10 +428,6 @@ static pe_status read_groups(pe_claim_reader *r, pe_problem *why)
         }
         status = read_group(r, &r->groups[g], claim, &list, why);
     }
-    r->claim.guessed = r->shapes.guessed;
-    r->claim.reported = r->shapes.reported;
-    r->claim.doubts = r->shapes.doubts;
-    r->shapes.reported = r->shapes.doubts = (pe_buffer){0};
     return status == PE_OK && r->claim.reported.failed ? pe_fail_memory(why) : status;
 }
 
@@ -550,10 +537,7 @@ static pe_status finish(pe_claim_reader *r, pe_claim *out, pe_problem *why)
         if (r->tensors.tensor[t].elements != SIZE_MAX) /* it was read, and perhaps not taken */
             free((void *)(uintptr_t)r->tensors.tensor[t].data);
     pe_model_free(r->configured);
-    pe_buffer_free(&r->shapes.reported);
-    pe_buffer_free(&r->shapes.doubts);
     free(r->tensors.tensor);
-    r->claim.unpacked = r->unpacked;
     if (status == PE_OK)
         *out = r->claim;
     else
@@ -573,7 +557,6 @@ static pe_status parse(pe_claim_reader *r, pe_claim *out, pe_problem *why)
     pe_problem mistake;
     r->claim.tolerance = -1;
     r->claim.seq_axis = -2;
-    r->why = why;
     for (size_t i = 0; i < PE_LEN(steps) && !pe_status_is_ours(r->failed) && !r->is_broken; i++)
         r->failed = PE_ALSO(r->failed, steps[i](r, &mistake));
     if (r->body == NULL && r->failed != PE_OK && !pe_status_is_ours(r->failed) &&

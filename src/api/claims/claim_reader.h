@@ -4,44 +4,30 @@
 #define PE_API_CLAIMS_CLAIM_READER_H
 
 #include "api/claims/claim.h"
-#include "api/claims/claim_groups.h"
 #include "files/stored.h"
 #include "verify/verify.h"
 
-/** What the tensors of a group add to what a client gave. */
-typedef struct pe_claim_shapes {
-    pe_query *query; /* of the group, before the defaults */
-    const pe_read_limits *limits;
-    bool configured;  /* a model says what it has not, too */
-    bool angles;      /* the lone tensor holds angles */
-    bool guessed;     /* it may be cosines or sines */
-    pe_status status; /* of the first value that was refused; `why` has it */
-    pe_problem *why;
-    pe_buffer reported; /* owned: a line for each thing that was read off or left out */
-    pe_buffer doubts; /* owned: a line for each tensor that was left out and should be looked at */
-} pe_claim_shapes;
+/** What tensors of rotary tables are. */
+typedef enum pe_claim_family {
+    PE_FAMILY_NONE, /* no name that is known */
+    PE_FAMILY_TABLE,
+    PE_FAMILY_FUSED,
+    PE_FAMILY_COMPLEX,
+    PE_FAMILY_FLAT,
+    PE_FAMILY_ANGLES,
+    PE_FAMILY_VECTORS,
+    PE_FAMILY_QUERY,
+    PE_FAMILY_KEY,
+    PE_FAMILY_INV_FREQ
+} pe_claim_family;
 
-/**
- * Read off the tensors of a group what was not given: positions, head_dim, d_model, counts of heads
- * and lengths from sizes; cache_layout and pairing from sizes and numbers. The query becomes that of
- * inverse frequencies where there is nothing else. The names of tensors may change.
- */
-void pe_claim_shapes_read(pe_claim_shapes *shapes, pe_stored_list *tensors);
+/** Tensors that one claim is about. */
+typedef struct pe_claim_group {
+    size_t first, n; /* of a list */
+    bool vectors;    /* inputs and rotated */
+} pe_claim_group;
 
-/** head_dim and positions of vectors; seq_axis: their tokens; name: of the tensor for problems. */
-pe_status pe_claim_shapes_read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list,
-                                       int64_t seq_axis, const char *name,
-                                       pe_problem *why) PE_MUST_CHECK;
-
-/** The element type of the numbers: indices beside them are integers whatever the others are. */
-void pe_claim_shapes_add_dtype(pe_claim_shapes *shapes, const pe_stored_list *list);
-
-/** Cosines and sines in the place of angles, once the claim has its values and upload. */
-pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *claim,
-                                      pe_problem *why) PE_MUST_CHECK;
-
-/** Is it a name by which the lone tensor of any table goes, too? */
-bool pe_claim_is_nameless(const char *name);
+#define PE_CLAIM_GROUPS_MAX 4
 
 /** Members of a JSON object that hold numbers. */
 #define PE_CLAIM_MEMBERS 15
@@ -52,7 +38,7 @@ bool pe_claim_is_nameless(const char *name);
  * group of tensors.
  */
 typedef struct pe_claim_reader {
-    pe_claim claim; /* the first */
+    pe_claim claim; /* the first, in which is reported what is read off tensors */
     const pe_read_limits *limits;
     const pe_binary_body *body;                /* NULL: a JSON object */
     pe_slice json;                             /* that */
@@ -65,21 +51,67 @@ typedef struct pe_claim_reader {
     char model[128];                           /* "" where none is named */
     pe_model *configured;          /* owned: the model of a configuration, and the layers whose */
     const pe_model_layers *layers; /* values are taken where nothing else was said; or NULL */
-    pe_claim_shapes shapes;
+    /* What the tensors of a group add to what a client gave: */
+    pe_query *query;     /* of the group, before the defaults */
+    bool angles;         /* the lone tensor holds angles */
+    pe_status status;    /* of the first value that was refused */
+    pe_problem *refused; /* that */
     /** Owned. Of JSON: the texts of arrays, of SIZE_MAX elements, until they are read; then each owns
      * its numbers. */
     pe_stored_list tensors;
-    pe_buffer unpacked; /* owned: what they borrow from beside the body; goes to the claim */
     size_t n_groups;
     pe_claim_group groups[PE_CLAIM_GROUPS_MAX];
-    pe_status failed; /* of the first mistake */
-    pe_problem *why;  /* the mistakes: all are told at once */
+    pe_status failed; /* of the first mistake: all are told at once */
 } pe_claim_reader;
 
 /** Vectors before and behind xPos, in the place of which come the cosines, sines and scales that they
  * tell, [tokens, pairs] of their type.
  * Errors  INVALID_PARAMETER: shapes that do not fit, or a pair of zeros; OVERLOADED (memory). */
 pe_status pe_claim_xpos_turn(pe_claim *claim, pe_problem *why) PE_MUST_CHECK;
+
+/* ---- which tensors belong together, by what they are called (claim_groups.c) ---- */
+
+pe_claim_family pe_claim_family_of(const pe_stored *tensor);
+
+/** Two tensors, one of cosines and one of sines by their names. */
+bool pe_claim_are_cosines_and_sines(const pe_stored_list *list);
+
+/**
+ * Sort the tensors of a claim of rope/table into groups, under the names that its plan has: buffers
+ * of modules ("model.layers.0.rotary_emb.cos_cached"), q and k beside q_rotated and k_rotated (these
+ * of rope/xpos/table, too). What has another name goes behind them, in no group, and is said; one
+ * that differs from a tensor of its name is a doubt. Where no name is known, and for other resources,
+ * all are one group.
+ * Returns  how many groups.
+ */
+size_t pe_claim_groups_sort(pe_claim *claim, pe_stored_list *tensors,
+                            pe_claim_group groups[PE_CLAIM_GROUPS_MAX]);
+
+/** The tensor of this name, or NULL. */
+const pe_stored *pe_claim_groups_find(const pe_stored_list *list, const char *name);
+
+/** INVALID_PARAMETER: what arrives is read when all of it is there. */
+pe_status pe_claim_groups_fail_begun(pe_problem *why);
+
+/** Give the tensors of a group the names that the plan has. Returns their family. */
+pe_claim_family pe_claim_groups_name(pe_stored_list *list);
+
+/* ---- what they tell (claim_shapes.c) ---- */
+
+/**
+ * Read off the tensors of a group what was not given: positions, head_dim, d_model, counts of heads
+ * and lengths from sizes; cache_layout and pairing from sizes and numbers; dtype. The query becomes
+ * that of inverse frequencies where there is nothing else. The names of tensors may change.
+ * vectors: what problems call the first, where they are vectors before and after rotation.
+ */
+pe_status pe_claim_shapes_read(pe_claim_reader *reader, pe_stored_list *tensors,
+                               const char *vectors, pe_problem *why) PE_MUST_CHECK;
+
+/** Cosines and sines in the place of angles, once the claim has its values and upload. */
+pe_status pe_claim_shapes_take_angles(pe_claim *claim, pe_problem *why) PE_MUST_CHECK;
+
+/** Is it a name by which the lone tensor of any table goes, too? */
+bool pe_claim_is_nameless(const char *name);
 
 /* ---- tensors (claim_tensors.c) ---- */
 

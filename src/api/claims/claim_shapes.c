@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/claims/claim_groups.h"
 #include "api/claims/claim_reader.h"
 #include "api/claims/tensor_rows.h"
 #include "api/value_reading.h"
@@ -33,83 +32,83 @@ static const struct {
     {"model", num_heads},
 };
 
-static bool is_given(const pe_claim_shapes *shapes, const char *name)
+static bool is_given(const pe_claim_reader *reader, const char *name)
 {
-    const pe_value *value = pe_values_find(&shapes->query->values, name);
-    return (shapes->configured && strcmp(name, "model") == 0) ||
+    const pe_value *value = pe_values_find(&reader->query->values, name);
+    return (reader->layers != NULL && strcmp(name, "model") == 0) ||
            (value != NULL && (value->present || value->given || value->refused));
 }
 
-static bool was_given(const pe_claim_shapes *shapes, const char *name)
+static bool was_given(const pe_claim_reader *reader, const char *name)
 {
-    bool given = is_given(shapes, name);
+    bool given = is_given(reader, name);
     for (size_t i = 0; i < PE_LEN(implied) && !given; i++)
-        given = strcmp(implied[i].gives, name) == 0 && is_given(shapes, implied[i].name);
+        given = strcmp(implied[i].gives, name) == 0 && is_given(reader, implied[i].name);
     return given;
 }
 
 /* A size that is known; 0: it is not. */
-static size_t size_of(const pe_claim_shapes *shapes, const char *name)
+static size_t size_of(const pe_claim_reader *reader, const char *name)
 {
-    const pe_value *value = pe_values_find(&shapes->query->values, name);
+    const pe_value *value = pe_values_find(&reader->query->values, name);
     return value != NULL && value->present && value->integer > 0 ? (size_t)value->integer : 0;
 }
 
-static bool has_layout(const pe_claim_shapes *shapes, const char *name)
+static bool has_layout(const pe_claim_reader *reader, const char *name)
 {
-    const pe_value *layout = pe_values_find(&shapes->query->values, cache_layout);
+    const pe_value *layout = pe_values_find(&reader->query->values, cache_layout);
     return layout != NULL && layout->present &&
            strcmp(layout->param->choices[layout->choice], name) == 0;
 }
 
 /* A value that nobody gave. */
-static void add(pe_claim_shapes *shapes, const char *name, const char *text)
+static void add(pe_claim_reader *reader, const char *name, const char *text)
 {
-    pe_query *query = shapes->query;
+    pe_query *query = reader->query;
     pe_value *value = pe_values_find(&query->values, name);
-    if (shapes->status != PE_OK || is_given(shapes, name))
+    if (reader->status != PE_OK || is_given(reader, name))
         return;
     if (value == NULL) {
-        shapes->status = pe_query_fail_unknown(query, query->from_json, name, name,
-                                               pe_slice_of(text), shapes->why);
+        reader->status = pe_query_fail_unknown(query, query->from_json, name, name,
+                                               pe_slice_of(text), reader->refused);
         return;
     }
     const pe_value_reading to = {
-        .param = value->param, .value = value, .place = name, .limits = shapes->limits};
-    shapes->status = pe_value_parse(&to, pe_slice_of(text), false, shapes->why);
-    value->refused = shapes->status != PE_OK;
+        .param = value->param, .value = value, .place = name, .limits = reader->limits};
+    reader->status = pe_value_parse(&to, pe_slice_of(text), false, reader->refused);
+    value->refused = reader->status != PE_OK;
 }
 
-static void add_choice(pe_claim_shapes *shapes, const char *name, const char *choice,
+static void add_choice(pe_claim_reader *reader, const char *name, const char *choice,
                        const char *reason)
 {
-    if (was_given(shapes, name))
+    if (was_given(reader, name))
         return;
-    add(shapes, name, choice);
-    pe_claim_report(&shapes->reported, "%s=%s, %s", name, choice, reason);
+    add(reader, name, choice);
+    pe_claim_report(&reader->claim.reported, "%s=%s, %s", name, choice, reason);
 }
 
 /* Of positions so many, from 0 on. */
-static void add_size(pe_claim_shapes *shapes, const char *name, size_t size)
+static void add_size(pe_claim_reader *reader, const char *name, size_t size)
 {
     char text[32];
     snprintf(text, sizeof text, "%s%zu", name == positions ? "0:" : "", size);
     if (size > 0)
-        add_choice(shapes, name, text, name == positions ? "one for each row" : "from the shape");
+        add_choice(reader, name, text, name == positions ? "one for each row" : "from the shape");
 }
 
 /* What was given of the claimed table, as far as another one has it: inverse frequencies have no
  * positions. */
-static void move_values(pe_claim_shapes *shapes, const pe_resource *resource)
+static void move_values(pe_claim_reader *reader, const pe_resource *resource)
 {
-    pe_query made, *query = shapes->query;
-    shapes->status = pe_query_begin(resource, &made, shapes->why);
-    if (shapes->status != PE_OK)
+    pe_query made, *query = reader->query;
+    reader->status = pe_query_begin(resource, &made, reader->refused);
+    if (reader->status != PE_OK)
         return;
     for (size_t i = 0; i < query->values.n; i++) {
         pe_value *from = &query->values.value[i];
         pe_value *to = pe_values_find(&made.values, from->param->name);
-        if (to == NULL || !is_given(shapes, from->param->name))
+        if (to == NULL || !is_given(reader, from->param->name))
             continue;
         const pe_param *param = to->param;
         *to = *from;
@@ -144,28 +143,29 @@ static double least_share(const pe_stored_list *list, bool halves)
 
 /* Does each number stand twice in a row, in which order? The numbers tell; where they do not, the
  * width of a head. Rows of half of it are of pairs, whatever is in them. */
-static void read_doubled(pe_claim_shapes *shapes, const pe_stored_list *list,
+static void read_doubled(pe_claim_reader *reader, const pe_stored_list *list,
                          const pe_tensor_rows *r)
 {
     const double halves = least_share(list, true), neighbours = least_share(list, false);
     const bool as_pairs =
-        size_of(shapes, head_dim) == 2 * r->width && !was_given(shapes, rotary_dim);
+        size_of(reader, head_dim) == 2 * r->width && !was_given(reader, rotary_dim);
     const bool by_halves = halves > 0.5, by_neighbours = neighbours > 0.5;
     const bool doubled = (by_halves || by_neighbours) && !as_pairs;
     const bool decided = by_halves != by_neighbours;
-    if (isnan(halves) && !was_given(shapes, cache_layout))
-        pe_claim_report(&shapes->reported, "the numbers do not tell the layout");
-    if (doubled || r->width == size_of(shapes, head_dim)) {
-        add_choice(shapes, cache_layout, "hf",
+    if (isnan(halves) && !was_given(reader, cache_layout))
+        pe_claim_report(&reader->claim.reported, "the numbers do not tell the layout");
+    if (doubled || r->width == size_of(reader, head_dim)) {
+        add_choice(reader, cache_layout, "hf",
                    doubled ? "each number stands twice in a row" : "rows are head_dim wide");
         if (decided)
-            add_choice(shapes, pairing, by_halves ? "half" : "interleaved",
+            add_choice(reader, pairing, by_halves ? "half" : "interleaved",
                        by_halves ? "the halves of a row are equal" : "neighbours are equal");
-        else if (!was_given(shapes, pairing))
-            pe_claim_report(&shapes->reported, "the numbers do not tell whether pairing is half or "
-                                               "interleaved");
+        else if (!was_given(reader, pairing))
+            pe_claim_report(&reader->claim.reported,
+                            "the numbers do not tell whether pairing is half or "
+                            "interleaved");
     }
-    add_size(shapes, head_dim, doubled || has_layout(shapes, "hf") ? r->width : 2 * r->width);
+    add_size(reader, head_dim, doubled || has_layout(reader, "hf") ? r->width : 2 * r->width);
 }
 
 /* Layouts of one tensor: what they call it, and why it is one. */
@@ -180,12 +180,12 @@ static const struct {
 
 /* A tensor without a name, or called as nothing is here: the layout that was given, or its numbers
  * tell what it is. */
-static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
+static void name_lone(pe_claim_reader *reader, pe_stored *tensor)
 {
     pe_tensor_rows r;
     const char *name = "cos";
     for (size_t f = 0; f < PE_LEN(fused); f++)
-        if (has_layout(shapes, fused[f].layout)) {
+        if (has_layout(reader, fused[f].layout)) {
             set_name(tensor, fused[f].name);
             return;
         }
@@ -204,8 +204,8 @@ static void name_lone(pe_claim_shapes *shapes, pe_stored *tensor)
         name = "sin"; /* the slowest pair is at the start of its circle */
     }
     set_name(tensor, name);
-    shapes->guessed = strcmp(name, "cos") == 0 || strcmp(name, "sin") == 0;
-    pe_claim_report(&shapes->reported, "the table is read as %s, from its %s", name,
+    reader->claim.guessed = strcmp(name, "cos") == 0 || strcmp(name, "sin") == 0;
+    pe_claim_report(&reader->claim.reported, "the table is read as %s, from its %s", name,
                     tensor->shape.ndim == 2 ? "numbers" : "shape");
 }
 
@@ -215,36 +215,36 @@ static bool are_columns(size_t width, size_t n)
 }
 
 /* Of the family that the tensors belong to. */
-static void read_family(pe_claim_shapes *shapes, pe_claim_family family, const pe_stored_list *list,
+static void read_family(pe_claim_reader *reader, pe_claim_family family, const pe_stored_list *list,
                         const pe_tensor_rows *r)
 {
     const size_t elements = r->tensor->elements;
     /* Transposed; where a part of a head is rotated, its width is not head_dim's. */
-    if (family == PE_FAMILY_TABLE && !was_given(shapes, rotary_dim) &&
-        are_columns(size_of(shapes, head_dim), r->n) &&
-        !are_columns(size_of(shapes, head_dim), r->width)) {
+    if (family == PE_FAMILY_TABLE && !was_given(reader, rotary_dim) &&
+        are_columns(size_of(reader, head_dim), r->n) &&
+        !are_columns(size_of(reader, head_dim), r->width)) {
         pe_stored columns = *r->tensor;
         const pe_tensor_rows turned = {&columns, r->width, r->n};
         columns.shape = (pe_shape){2, {r->width, r->n}};
         columns.fortran = !columns.fortran;
-        read_doubled(shapes, &(pe_stored_list){&columns, 1, 1}, &turned);
-        add_size(shapes, positions, r->width);
+        read_doubled(reader, &(pe_stored_list){&columns, 1, 1}, &turned);
+        add_size(reader, positions, r->width);
         return;
     }
     for (size_t f = 0; f < PE_LEN(fused); f++)
         if (family == fused[f].family)
-            add_choice(shapes, cache_layout, fused[f].layout, fused[f].reason);
+            add_choice(reader, cache_layout, fused[f].layout, fused[f].reason);
     if (family == PE_FAMILY_FUSED || family == PE_FAMILY_COMPLEX)
-        add_size(shapes, head_dim, r->width);
+        add_size(reader, head_dim, r->width);
     if (family == PE_FAMILY_TABLE || family == PE_FAMILY_ANGLES)
-        read_doubled(shapes, list, r);
-    if (family == PE_FAMILY_FLAT && size_of(shapes, head_dim) > 0)
-        add_size(shapes, positions, elements / size_of(shapes, head_dim));
+        read_doubled(reader, list, r);
+    if (family == PE_FAMILY_FLAT && size_of(reader, head_dim) > 0)
+        add_size(reader, positions, elements / size_of(reader, head_dim));
     else if (family != PE_FAMILY_FLAT)
-        add_size(shapes, positions, r->n);
-    shapes->angles = family == PE_FAMILY_ANGLES;
-    if (shapes->angles)
-        pe_claim_report(&shapes->reported, "angles are compared by their cosines and sines");
+        add_size(reader, positions, r->n);
+    reader->angles = family == PE_FAMILY_ANGLES;
+    if (reader->angles)
+        pe_claim_report(&reader->claim.reported, "angles are compared by their cosines and sines");
 }
 
 /* ---- rotated vectors ---- */
@@ -275,10 +275,10 @@ static double length_misses(const pe_stored *in, const pe_stored *out, bool halv
 
 /* A rotation keeps the lengths of its pairs, up to one factor for all: that of the first vectors'
  * lengths. */
-static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
+static void read_vectors(pe_claim_reader *reader, const pe_stored_list *list)
 {
     const pe_stored *in = &list->tensor[0], *out = &list->tensor[1];
-    if (list->n != 2 || was_given(shapes, pairing) || was_given(shapes, rotary_dim) ||
+    if (list->n != 2 || was_given(reader, pairing) || was_given(reader, rotary_dim) ||
         memcmp(&in->shape, &out->shape, sizeof in->shape) != 0 || in->elements == 0 ||
         in->shape.ndim < 2 || in->shape.dim[in->shape.ndim - 1] % 2 != 0 || in->there != 0 ||
         out->there != 0)
@@ -287,47 +287,47 @@ static void read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list)
     const double halves = length_misses(in, out, true, turned / all);
     const double neighbours = length_misses(in, out, false, turned / all);
     if (halves < neighbours / 16)
-        add_choice(shapes, pairing, "half", "pairs of halves keep their lengths");
+        add_choice(reader, pairing, "half", "pairs of halves keep their lengths");
     else if (neighbours < halves / 16)
-        add_choice(shapes, pairing, "interleaved", "neighbours keep their lengths");
+        add_choice(reader, pairing, "interleaved", "neighbours keep their lengths");
 }
 
 /* Some keep a frequency for each channel of a row to multiply with. */
-static void read_inv_freq(pe_claim_shapes *shapes, pe_stored *tensor)
+static void read_inv_freq(pe_claim_reader *reader, pe_stored *tensor)
 {
     pe_tensor_rows r;
     const bool is_row = tensor->elements >= 4 &&
-                        size_of(shapes, head_dim) != 2 * tensor->elements &&
+                        size_of(reader, head_dim) != 2 * tensor->elements &&
                         pe_tensor_rows_read(tensor, 1, &r) && r.n == 1;
     const size_t run = is_row && pe_tensor_rows_are_doubled(&r, 1)             ? 1
                        : is_row && pe_tensor_rows_are_doubled(&r, r.width / 2) ? r.width / 2
                                                                                : 0;
     if (run > 0) {
         pe_tensor_halve(tensor, &r, run);
-        pe_claim_report(&shapes->reported, "each number of %s stands twice: %s",
+        pe_claim_report(&reader->claim.reported, "each number of %s stands twice: %s",
                         tensor->name[0] != '\0' ? tensor->name : "the table",
                         run == 1 ? "neighbours are equal" : "its halves are equal");
     }
-    add_size(shapes, head_dim, 2 * tensor->elements);
+    add_size(reader, head_dim, 2 * tensor->elements);
 }
 
-static void read_rope(pe_claim_shapes *shapes, pe_stored_list *list)
+static void read_rope(pe_claim_reader *reader, pe_stored_list *list)
 {
     pe_tensor_rows r;
     if (list->n == 1 && pe_claim_family_of(&list->tensor[0]) == PE_FAMILY_NONE)
-        name_lone(shapes, &list->tensor[0]);
+        name_lone(reader, &list->tensor[0]);
     const pe_claim_family family = pe_claim_groups_name(list);
     if (family == PE_FAMILY_INV_FREQ) {
-        move_values(shapes, pe_registry_find("rope/frequencies"));
-        read_inv_freq(shapes, &list->tensor[0]);
+        move_values(reader, pe_registry_find("rope/frequencies"));
+        read_inv_freq(reader, &list->tensor[0]);
         return;
     }
     if (family == PE_FAMILY_VECTORS)
-        read_vectors(shapes, list);
+        read_vectors(reader, list);
     else if (family != PE_FAMILY_NONE &&
              pe_tensor_rows_read(&list->tensor[0], family == PE_FAMILY_COMPLEX ? 2 : 1, &r))
-        read_family(shapes, family, list, &r);
-    for (size_t t = 0; t < list->n && has_layout(shapes, "onnx") && family == PE_FAMILY_TABLE; t++)
+        read_family(reader, family, list, &r);
+    for (size_t t = 0; t < list->n && has_layout(reader, "onnx") && family == PE_FAMILY_TABLE; t++)
         set_name(&list->tensor[t],
                  strcmp(list->tensor[t].name, "cos") == 0 ? "cos_cache" : "sin_cache");
 }
@@ -348,7 +348,7 @@ static bool are_doubled(const pe_stored_list *list, size_t width, size_t run)
 
 /* Models keep a column for each channel. Where the numbers stand twice as the claim has it, those
  * of pairs are compared; else whole rows are. Cosines of many patches are not equal by chance. */
-static void read_columns(pe_claim_shapes *shapes, pe_stored_list *list, size_t width)
+static void read_columns(pe_claim_reader *reader, pe_stored_list *list, size_t width)
 {
     const size_t pairs = width / 2;
     const struct {
@@ -358,10 +358,10 @@ static void read_columns(pe_claim_shapes *shapes, pe_stored_list *list, size_t w
                 {1, "neighbours are equal"},
                 {pairs / 2, "the quarters of a row are equal by twos"}};
     size_t w = 0;
-    if (was_given(shapes, cache_layout) || width % 4 != 0 ||
-        (size_of(shapes, head_dim) != 0 && width != size_of(shapes, head_dim)))
+    if (was_given(reader, cache_layout) || width % 4 != 0 ||
+        (size_of(reader, head_dim) != 0 && width != size_of(reader, head_dim)))
         return;
-    const size_t run = shapes->query->resource->run(&shapes->query->values, pairs);
+    const size_t run = reader->query->resource->run(&reader->query->values, pairs);
     if (are_doubled(list, width, run)) {
         pe_tensor_rows r;
         for (size_t t = 0; t < list->n; t++) {
@@ -369,19 +369,19 @@ static void read_columns(pe_claim_shapes *shapes, pe_stored_list *list, size_t w
             if (strcmp(tensor->name, "row_col") == 0 || !pe_tensor_rows_read(tensor, 1, &r))
                 continue;
             pe_tensor_halve(tensor, &r, run);
-            pe_claim_report(&shapes->reported, "each number of %s stands twice in a row",
+            pe_claim_report(&reader->claim.reported, "each number of %s stands twice in a row",
                             tensor->name);
         }
         return;
     }
     while (w < PE_LEN(ways) && !are_doubled(list, width, ways[w].run))
         w++;
-    if (w < PE_LEN(ways) || width == size_of(shapes, head_dim))
-        add_choice(shapes, cache_layout, "hf",
+    if (w < PE_LEN(ways) || width == size_of(reader, head_dim))
+        add_choice(reader, cache_layout, "hf",
                    w < PE_LEN(ways) ? ways[w].reason : "rows are head_dim wide");
 }
 
-static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
+static void read_patches(pe_claim_reader *reader, pe_stored_list *list)
 {
     pe_tensor_rows r;
     const pe_claim_family family = pe_claim_family_of(&list->tensor[0]);
@@ -397,17 +397,17 @@ static void read_patches(pe_claim_shapes *shapes, pe_stored_list *list)
         set_name(first, pe_tensor_rows_amplitude(&r) > 1.01 ? "angles"
                         : pe_tensor_rows_at(&r, 0, 0) > 0.5 ? "cos"
                                                             : "sin");
-        pe_claim_report(&shapes->reported, "the table is read as %s, from its numbers",
+        pe_claim_report(&reader->claim.reported, "the table is read as %s, from its numbers",
                         first->name);
     }
-    read_columns(shapes, list, r.width);
+    read_columns(reader, list, r.width);
     (void)pe_tensor_rows_read(first, 1, &r);
-    add_size(shapes, head_dim, has_layout(shapes, "hf") ? r.width : 2 * r.width);
+    add_size(reader, head_dim, has_layout(reader, "hf") ? r.width : 2 * r.width);
 }
 
 /* ---- other tables: parameters that are sizes ---- */
 
-static const struct sizes {
+static const struct {
     const char *resource;
     size_t axes; /* axes of one element in front are left out */
     const char *name[3];
@@ -418,109 +418,70 @@ static const struct sizes {
     {"t5/buckets", 2, {query_length, key_length}},
 };
 
-/* The last `axes` axes: those before them have one element, or for two axes one between them. */
-static bool fit_axes(const pe_stored *tensor, size_t axes, size_t *out)
+static void read_sizes(pe_claim_reader *reader, const char *resource, pe_stored *tensor, bool lone)
 {
-    pe_tensor_rows r;
+    size_t of[3] = {0}, s = 0;
+    pe_tensor_rows rows = {0};
     const pe_shape *shape = &tensor->shape;
-    if (axes == 2 && shape->ndim >= 2 && pe_tensor_rows_read(tensor, 1, &r)) {
-        out[0] = r.n;
-        out[1] = r.width;
-        return true;
-    }
-    for (size_t d = 0; d + axes < shape->ndim; d++)
-        if (shape->dim[d] != 1)
-            return false;
-    for (size_t d = 0; d < axes && shape->ndim >= axes; d++)
-        out[d] = shape->dim[shape->ndim - axes + d];
-    return shape->ndim >= axes;
-}
-
-/* Does some axis have another size than was given? Then axes stand in another order, and tell
- * nothing. */
-static bool contradicts(const pe_claim_shapes *shapes, const struct sizes *row, const size_t *of)
-{
-    for (size_t a = 0; a < row->axes; a++) {
-        const char *name = row->name[a];
-        const size_t given = name == num_heads || name == query_length ? size_of(shapes, name) : 0;
-        if (given != 0 && of[a] != given && of[a] != 1)
-            return true;
-    }
-    return false;
-}
-
-static void read_sizes(pe_claim_shapes *shapes, const char *resource, pe_stored *tensor, bool lone)
-{
-    size_t of[3] = {0};
-    const struct sizes *row = sizes;
-    while (row < sizes + PE_LEN(sizes) && strcmp(row->resource, resource) != 0)
-        row++;
-    if (row == sizes + PE_LEN(sizes) || !fit_axes(tensor, row->axes, of))
+    while (s < PE_LEN(sizes) && strcmp(sizes[s].resource, resource) != 0)
+        s++;
+    const size_t axes = s < PE_LEN(sizes) ? sizes[s].axes : SIZE_MAX;
+    if (shape->ndim < axes)
         return;
+    /* The last axes: those before them have one element, or for two axes one between them. */
+    const bool is_rows = axes == 2 && pe_tensor_rows_read(tensor, 1, &rows);
+    for (size_t d = 0; d + axes < shape->ndim && !is_rows; d++)
+        if (shape->dim[d] != 1)
+            return;
+    for (size_t a = 0; a < axes; a++)
+        of[a] = shape->dim[shape->ndim - axes + a];
+    of[0] = is_rows ? rows.n : of[0];
     /* Of a table of one tensor any name is its name. */
     if (lone && tensor->name[0] != '\0') {
         if (!pe_claim_is_nameless(tensor->name))
-            pe_claim_report(&shapes->reported, "%s is read as the table", tensor->name);
+            pe_claim_report(&reader->claim.reported, "%s is read as the table", tensor->name);
         tensor->name[0] = '\0';
     }
-    if (row->axes == 2 && size_of(shapes, d_model) == of[0] && size_of(shapes, d_model) != of[1]) {
+    if (axes == 2 && size_of(reader, d_model) == of[0] && size_of(reader, d_model) != of[1]) {
         of[0] = of[1]; /* transposed */
-        of[1] = size_of(shapes, d_model);
+        of[1] = size_of(reader, d_model);
     }
-    for (size_t a = 0; a < row->axes && !contradicts(shapes, row, of); a++)
-        add_size(shapes, row->name[a], of[a]);
+    /* Where some axis has another size than was given, axes stand in another order, and tell
+     * nothing. */
+    for (size_t a = 0; a < axes; a++) {
+        const char *name = sizes[s].name[a];
+        const size_t given = name == num_heads || name == query_length ? size_of(reader, name) : 0;
+        if (given != 0 && of[a] != given && of[a] != 1)
+            return;
+    }
+    for (size_t a = 0; a < axes; a++)
+        add_size(reader, sizes[s].name[a], of[a]);
 }
 
 /* A batch whose items are the same, as where a table is expanded, stands for one of them, unless each
  * has positions of its own. */
-static void take_item(pe_claim_shapes *shapes, pe_stored *tensor)
+static void take_item(pe_claim_reader *reader, pe_stored *tensor)
 {
     pe_shape *shape = &tensor->shape;
     const size_t n = shape->dim[0], each = n > 0 ? tensor->bytes / n : 0;
-    const pe_value *given = pe_values_find(&shapes->query->values, positions);
+    const pe_value *given = pe_values_find(&reader->query->values, positions);
     if (shape->ndim != 3 || n < 2 || shape->dim[1] < 2 || tensor->there != 0 || tensor->fortran ||
         (given->present && given->positions.count == n * shape->dim[1]) ||
         memcmp(tensor->data, (const char *)tensor->data + each, tensor->bytes - each) != 0)
         return;
-    pe_claim_report(&shapes->reported, "the %zu items of %s are the same, and compared as one", n,
+    pe_claim_report(&reader->claim.reported,
+                    "the %zu items of %s are the same, and compared as one", n,
                     tensor->name[0] != '\0' ? tensor->name : "the batch");
     shape->dim[0] = 1;
     tensor->elements /= n;
     tensor->bytes = each;
 }
 
-void pe_claim_shapes_read(pe_claim_shapes *shapes, pe_stored_list *tensors)
+/* head_dim and positions of vectors. name: of their tensor, for problems. */
+static pe_status read_tokens(pe_claim_reader *reader, const pe_stored_list *list, const char *name,
+                             pe_problem *why)
 {
-    const pe_resource *resource = shapes->query->resource;
-    const bool is_table = strcmp(resource->name, "rope/table") == 0;
-    if (tensors->n == 0)
-        return;
-    if (is_table || strcmp(resource->name, "sinusoidal") == 0)
-        for (size_t t = 0; t < tensors->n; t++)
-            take_item(shapes, &tensors->tensor[t]);
-    if (is_table)
-        read_rope(shapes, tensors);
-    else if (resource->run != NULL)
-        read_patches(shapes, tensors);
-    else if (strcmp(resource->name, "rope/frequencies") == 0)
-        read_inv_freq(shapes, &tensors->tensor[0]);
-    else
-        read_sizes(shapes, resource->name, &tensors->tensor[0], tensors->n == 1);
-}
-
-void pe_claim_shapes_add_dtype(pe_claim_shapes *shapes, const pe_stored_list *list)
-{
-    pe_dtype dtype = PE_INT32;
-    for (size_t t = 0; t < list->n && dtype == PE_INT32; t++)
-        dtype = list->tensor[t].dtype;
-    if (dtype != PE_INT32 && dtype != PE_DTYPES &&
-        pe_values_find(&shapes->query->values, "dtype") != NULL)
-        add(shapes, "dtype", pe_dtype_name(dtype));
-}
-
-pe_status pe_claim_shapes_read_vectors(pe_claim_shapes *shapes, const pe_stored_list *list,
-                                       int64_t seq_axis, const char *name, pe_problem *why)
-{
+    const int64_t seq_axis = reader->claim.seq_axis;
     char text[32];
     const pe_stored *inputs = pe_claim_groups_find(list, "inputs");
     if (inputs == NULL || pe_claim_groups_find(list, "rotated") == NULL || list->n != 2)
@@ -532,24 +493,55 @@ pe_status pe_claim_shapes_read_vectors(pe_claim_shapes *shapes, const pe_stored_
         return pe_fail(why, PE_INVALID_PARAMETER, name,
                        "%s must have channels along the last axis and tokens along another", name);
     snprintf(text, sizeof text, "%zu", shape->dim[shape->ndim - 1]);
-    if (!was_given(shapes, head_dim))
-        add(shapes, head_dim, text);
+    if (!was_given(reader, head_dim))
+        add(reader, head_dim, text);
     if (axis < 0 || axis + 1 >= (int64_t)shape->ndim)
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
                        "seq_axis must name an axis of %s before the last, got %lld", name,
                        (long long)seq_axis);
     snprintf(text, sizeof text, "0:%zu", shape->dim[axis]);
-    if (shapes->query->resource->turned == NULL)
-        add(shapes, positions, text);
-    return shapes->status;
+    if (reader->query->resource->turned == NULL)
+        add(reader, positions, text);
+    return reader->status;
+}
+
+pe_status pe_claim_shapes_read(pe_claim_reader *reader, pe_stored_list *tensors,
+                               const char *vectors, pe_problem *why)
+{
+    const pe_resource *resource = reader->query->resource;
+    const bool is_table = strcmp(resource->name, "rope/table") == 0;
+    reader->angles = false;
+    reader->status = PE_OK;
+    reader->refused = why;
+    if (vectors != NULL)
+        PE_TRY(read_tokens(reader, tensors, vectors, why));
+    if (is_table || strcmp(resource->name, "sinusoidal") == 0)
+        for (size_t t = 0; t < tensors->n; t++)
+            take_item(reader, &tensors->tensor[t]);
+    if (is_table)
+        read_rope(reader, tensors);
+    else if (resource->run != NULL)
+        read_patches(reader, tensors);
+    else if (strcmp(resource->name, "rope/frequencies") == 0)
+        read_inv_freq(reader, &tensors->tensor[0]);
+    else
+        read_sizes(reader, resource->name, &tensors->tensor[0], tensors->n == 1);
+    /* The element type of the numbers: indices beside them are integers whatever the others are. */
+    pe_dtype dtype = PE_INT32;
+    for (size_t t = 0; t < tensors->n && dtype == PE_INT32; t++)
+        dtype = tensors->tensor[t].dtype;
+    if (reader->body != NULL && strcmp(reader->body->media_type, "text/csv") != 0 &&
+        dtype != PE_INT32 && dtype != PE_DTYPES &&
+        pe_values_find(&reader->query->values, "dtype") != NULL)
+        add(reader, "dtype", pe_dtype_name(dtype));
+    return reader->status;
 }
 
 /* ---- angles ---- */
 
-pe_status pe_claim_shapes_take_angles(const pe_claim_shapes *shapes, pe_claim *claim,
-                                      pe_problem *why)
+pe_status pe_claim_shapes_take_angles(pe_claim *claim, pe_problem *why)
 {
-    if (!shapes->angles || claim->n_uploads != 1)
+    if (claim->n_uploads != 1)
         return PE_OK;
     pe_upload *cosines = &claim->uploads[0], *sines = &claim->uploads[1];
     pe_array angles = cosines->array;

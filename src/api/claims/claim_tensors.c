@@ -139,7 +139,7 @@ static pe_status add_member(pe_claim_reader *r, size_t m, pe_problem *why)
 {
     const pe_slice json = r->member[m];
     if (m == DATA)
-        pe_claim_report(&r->shapes.reported, "data is taken for table");
+        pe_claim_report(&r->claim.reported, "data is taken for table");
     return m <= DATA && json.text[0] == '{'
                ? pe_json_members_walk(json, r->limits->max_depth - 1, table_member, r, why)
                : add_tensor(r, names[m], json, names[m], why);
@@ -262,7 +262,7 @@ pe_status pe_claim_tensors_of_body(pe_claim_reader *r, pe_problem *why)
         return PE_OK;
     pe_binary_body body = *r->body;
     body.takes_complex = true;
-    body.unpacked = &r->unpacked;
+    body.unpacked = &r->claim.unpacked;
     PE_TRY(make_room(r, TENSORS_MAX, why));
     pe_status status = body.n_parts > 1
                            ? read_parts(r, why)

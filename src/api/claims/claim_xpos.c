@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/claims/claim_groups.h"
 #include "api/claims/claim_reader.h"
 #include "verify/upload/geometry.h"
 #include "verify/upload/narrow_type.h"

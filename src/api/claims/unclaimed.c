@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/claims/claim_groups.h"
 #include "api/claims/verify_report.h"
 #include "formats/json_write.h"
 

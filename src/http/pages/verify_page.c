@@ -5,7 +5,6 @@
 
 #include "api/binary_body.h"
 #include "api/claims/claim.h"
-#include "api/claims/claim_groups.h"
 #include "api/claims/verify_report.h"
 #include "base/budget.h"
 #include "files/gguf_file.h"
