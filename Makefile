@@ -348,12 +348,14 @@ $(B)/gen/settings_synonyms.inc: config/settings.json
 	[print("{%s}," % ", ".join(map(json.dumps, row)) if len(row) > 2 else "{\"%s\", \"%s\", NULL}," % tuple(row)) \
 	for row in json.load(sys.stdin)["synonyms"]]' < $< > $@
 
-$(B)/gen/synonyms_%.inc: config/synonyms.json
+$(B)/gen/synonyms_%.inc: config/synonyms.json Makefile
 	@mkdir -p $(@D)
-	@python3 -c 'import json, sys; data = json.load(sys.stdin); text = lambda words: ", ".join(map(json.dumps, words)); \
+	@python3 -c 'import json, sys; data = json.load(sys.stdin); text = json.dumps; \
 	names = lambda row: sum((data["lengths"] if name == "@lengths" else [name] for name in row[0]), []); \
-	[print("{PE_NAMES(%s), %s%s}," % (text(names(row)), text(row[1:]), ", NULL" * ("$*" == "parameters" and len(row) == 2))) \
-	for row in data["$*"]]' < $< > $@
+	more = lambda row, name: ", %s, %s" % ("NULL" if len(row) == 2 else text(row[2]), text(name[0] == "?")) \
+	if "$*" == "parameters" else ""; \
+	[print("{%s, %s%s}," % (text(name.lstrip("?")), text(row[1]), more(row, name))) \
+	for row in data["$*"] for name in names(row)]' < $< > $@
 
 # The first Python that has a module: one in the PATH may shadow Debian's.
 PYTHON_WITH = $$(for python in python3 /usr/bin/python3; do $$python -c 'import $(1)' 2>/dev/null && break; done; echo $$python)

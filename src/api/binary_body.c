@@ -52,72 +52,55 @@ static pe_status read_raw(const pe_binary_body *body, size_t max_elements, pe_st
 
 /* ---- files ---- */
 
-static pe_status read_npy(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
-                          pe_problem *why)
+static pe_status read_file(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
+                           pe_problem *why)
 {
+    const char *type = body->media_type;
     const pe_slice file = {body->data, body->bytes};
-    out->n = 1;
-    if (!pe_npz_file_is(file))
-        return pe_npy_file_begin(file, body->bytes + body->awaited, max_elements, out->tensor, why);
+    const size_t bytes = body->bytes + body->awaited;
+    const bool waits = body->awaited > 0, packed = pe_npz_file_is(file);
     out->n = 0;
-    return body->awaited == 0 ? pe_npz_file_read(file, max_elements, body->unpacked, out, why)
-                              : pe_fail(why, PE_INVALID_PARAMETER, "",
-                                        "a zip file is read when all of it is there");
+    if (strcasecmp(type, "application/octet-stream") == 0)
+        return read_raw(body, max_elements, out, why);
+    if (strcasecmp(type, "application/vnd.safetensors") == 0)
+        return pe_safetensors_file_begin(file, bytes, max_elements, out, why);
+    if (strcasecmp(type, "text/csv") == 0)
+        return waits || body->unpacked == NULL
+                   ? pe_fail(why, PE_INVALID_PARAMETER, "", "CSV is read when all of it is there")
+                   : pe_csv_body_read(file, body->csv_bare, max_elements, body->unpacked, out, why);
+    if (strcasecmp(type, "application/x-npy") != 0)
+        return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
+                       "a body must be application/json, application/x-npy, "
+                       "application/vnd.safetensors or application/octet-stream, got %.60s",
+                       type);
+    if (packed && waits)
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "a zip file is read when all of it is there");
+    if (packed)
+        return pe_npz_file_read(file, max_elements, body->unpacked, out, why);
+    out->n = 1;
+    return pe_npy_file_begin(file, bytes, max_elements, out->tensor, why);
 }
-
-static pe_status read_safetensors(const pe_binary_body *body, size_t max_elements,
-                                  pe_stored_list *out, pe_problem *why)
-{
-    return pe_safetensors_file_begin((pe_slice){body->data, body->bytes},
-                                     body->bytes + body->awaited, max_elements, out, why);
-}
-
-static pe_status read_csv(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
-                          pe_problem *why)
-{
-    if (body->unpacked == NULL || body->awaited > 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, "", "CSV is read when all of it is there");
-    return pe_csv_body_read((pe_slice){body->data, body->bytes}, body->csv_bare, max_elements,
-                            body->unpacked, out, why);
-}
-
-static const struct {
-    const char *media_type;
-    pe_status (*read)(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
-                      pe_problem *why);
-} readers[] = {
-    {"application/x-npy", read_npy},
-    {"application/octet-stream", read_raw},
-    {"application/vnd.safetensors", read_safetensors},
-    {"text/csv", read_csv},
-};
 
 pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements, pe_stored_list *out,
                               pe_problem *why)
 {
-    for (size_t i = 0; i < PE_LEN(readers); i++)
-        if (strcasecmp(readers[i].media_type, body->media_type) == 0) {
-            const pe_status status = readers[i].read(body, max_elements, out, why);
-            for (size_t t = 0; t < out->n && status == PE_OK && body->awaited > 0; t++) {
-                pe_stored *tensor = &out->tensor[t];
-                const size_t first = (size_t)(tensor->data - (const unsigned char *)body->data);
-                const size_t there = first < body->bytes ? body->bytes - first : 0;
-                tensor->there = there < tensor->bytes ? there : tensor->bytes;
-            }
-            PE_TRY(status);
-            for (size_t t = 0; t < out->n && !body->takes_complex; t++)
-                PE_TRY(out->tensor[t].dtype == PE_DTYPES
-                           ? pe_fail(why, PE_INVALID_PARAMETER, "",
-                                     "the element type of tensor %s must be one of F32, F64, F16, "
-                                     "BF16, I32, I64",
-                                     out->tensor[t].name)
-                           : pe_stored_check_real(&out->tensor[t], why));
-            return PE_OK;
+    PE_TRY(read_file(body, max_elements, out, why));
+    for (size_t t = 0; t < out->n; t++) {
+        pe_stored *tensor = &out->tensor[t];
+        if (body->awaited > 0) {
+            const size_t first = (size_t)(tensor->data - (const unsigned char *)body->data);
+            const size_t there = first < body->bytes ? body->bytes - first : 0;
+            tensor->there = there < tensor->bytes ? there : tensor->bytes;
         }
-    return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
-                   "a body must be application/json, application/x-npy, "
-                   "application/vnd.safetensors or application/octet-stream, got %.60s",
-                   body->media_type);
+        if (!body->takes_complex && tensor->dtype == PE_DTYPES)
+            return pe_fail(why, PE_INVALID_PARAMETER, "",
+                           "the element type of tensor %s must be one of F32, F64, F16, BF16, I32, "
+                           "I64",
+                           tensor->name);
+        if (!body->takes_complex)
+            PE_TRY(pe_stored_check_real(tensor, why));
+    }
+    return PE_OK;
 }
 
 /* ---- what a body is ---- */

@@ -115,17 +115,11 @@ static pe_status take_part(const part *p, pe_multipart *out, pe_problem *why)
     const char *type = strcmp(p->name, "config") == 0 ? JSON : type_of(p);
     if (pe_pickle_is(p->data))
         return pe_pickle_fail(why);
-    const bool gguf = type != NULL && strcmp(type, GGUF) == 0;
-    if (type != NULL && (strcmp(type, JSON) == 0 || gguf)) {
-        if (out->config.text != NULL && out->gguf.text == NULL &&
-            gguf != pe_gguf_file_is(out->config)) {
-            out->gguf = gguf ? p->data : out->config;
-            out->config = gguf ? out->config : p->data;
-            return PE_OK;
-        }
-        if (out->config.text != NULL)
+    if (type != NULL && (strcmp(type, JSON) == 0 || strcmp(type, GGUF) == 0)) {
+        pe_slice *config = pe_gguf_file_is(p->data) ? &out->gguf : &out->config;
+        if (config->text != NULL)
             return refuse("two files are a configuration", why);
-        out->config = p->data;
+        *config = p->data;
         return PE_OK;
     }
     if (type != NULL) {
@@ -197,6 +191,10 @@ pe_status pe_multipart_read(const char *content_type, pe_slice body, pe_multipar
         mark[4] == '\0')
         return broken("Content-Type names no boundary", why);
     pe_status status = read_parts(body, mark, out, why);
+    if (out->config.text == NULL) { /* there is no other */
+        out->config = out->gguf;
+        out->gguf = (pe_slice){0};
+    }
     if (status == PE_OK && out->query.failed)
         status = pe_fail_memory(why);
     if (status != PE_OK)

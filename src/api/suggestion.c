@@ -14,19 +14,19 @@
 
 /* What others call a parameter. Of the rows with a name, the first counts whose parameter the
  * resource has. `as`: how it is written where the parameter alone does not tell. A name is taken for
- * the parameter where it has one meaning: one behind a question mark may have others, and is only
- * suggested; so is what is written in another way, but for a number N of positions, and for a value
- * that true or false tells. */
+ * the parameter where it has one meaning: an unsure one may have others, and is only suggested; so is
+ * what is written in another way, but for a number N of positions, and for a value that true or false
+ * tells. */
 static const struct {
-    const char *const *names;
-    const char *meant, *as;
+    const char *name, *meant, *as;
+    bool unsure;
 } synonyms[] = {
 #include "synonyms_parameters.inc"
 };
 
 /* What others have a name for, and no resource has; and what to do instead. */
 static const struct {
-    const char *const *names, *advice;
+    const char *name, *advice;
 } absent[] = {
 #include "synonyms_absent.inc"
 };
@@ -61,23 +61,10 @@ static const char *opposite_of(const char *as, bool *several)
     return NULL;
 }
 
-static const char *plain(const char *name)
-{
-    return name + (name[0] == '?');
-}
-
-static bool is_one_of(const char *name, const char *const *names)
-{
-    for (size_t i = 0; names[i] != NULL; i++)
-        if (strcasecmp(plain(names[i]), name) == 0)
-            return true;
-    return false;
-}
-
 const char *pe_suggestion_advice(const char *name)
 {
     for (size_t a = 0; a < PE_LEN(absent); a++)
-        if (is_one_of(name, absent[a].names))
+        if (strcasecmp(absent[a].name, name) == 0)
             return absent[a].advice;
     return NULL;
 }
@@ -86,7 +73,8 @@ const char *pe_suggestion_advice(const char *name)
 static const char *synonym_of(const char *name, bool denied, const char *const *names, size_t n)
 {
     for (size_t s = 0; s < PE_LEN(synonyms); s++) {
-        if (!is_one_of(name, synonyms[s].names) || !pe_nearest_is_name(synonyms[s].meant, names, n))
+        if (strcasecmp(synonyms[s].name, name) != 0 ||
+            !pe_nearest_is_name(synonyms[s].meant, names, n))
             continue;
         bool several;
         const char *as = synonyms[s].as != NULL ? synonyms[s].as : synonyms[s].meant;
@@ -147,19 +135,10 @@ static const char *taken_as(size_t s, pe_slice text)
     return other == NULL ? NULL : yes ? as : several ? NULL : other;
 }
 
-/* The row's name, where it has one meaning; NULL: it has none such. */
-static const char *taken_name(size_t s, const char *name)
-{
-    for (size_t i = 0; synonyms[s].names[i] != NULL; i++)
-        if (strcmp(synonyms[s].names[i], name) == 0)
-            return synonyms[s].names[i];
-    return NULL;
-}
-
-/* Is a value of the row's names one of the parameter, or a number of positions? */
+/* Is a value of the row's name one of the parameter, or a number of positions? */
 static bool is_listed(size_t s)
 {
-    return synonyms[s].as == NULL || is_counted(synonyms[s].as);
+    return !synonyms[s].unsure && (synonyms[s].as == NULL || is_counted(synonyms[s].as));
 }
 
 /* Is it a name of the resource's own, or taken for another of its parameters? */
@@ -170,8 +149,8 @@ static bool is_ambiguous(const pe_param_set *const *sets, const char *name, cons
         if (strcmp(param->name, name) == 0 || pe_param_alias(param, name) != NULL)
             return true;
     for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        if (strcmp(synonyms[s].meant, meant) != 0 && is_listed(s) && taken_name(s, name) != NULL &&
-            pe_params_find(sets, synonyms[s].meant) != NULL)
+        if (strcmp(synonyms[s].meant, meant) != 0 && is_listed(s) &&
+            strcmp(synonyms[s].name, name) == 0 && pe_params_find(sets, synonyms[s].meant) != NULL)
             return true;
     return false;
 }
@@ -181,15 +160,15 @@ bool pe_suggestion_take(const pe_values *values, const char *name, pe_slice text
 {
     *out = (pe_suggested_value){0};
     for (size_t s = 0; s < PE_LEN(synonyms); s++) {
-        const char *taken = taken_name(s, name), *as = taken_as(s, text);
-        pe_value *value =
-            taken != NULL && as != NULL ? pe_values_find(values, synonyms[s].meant) : NULL;
+        const bool is_name = !synonyms[s].unsure && strcmp(synonyms[s].name, name) == 0;
+        const char *as = is_name ? taken_as(s, text) : NULL;
+        pe_value *value = as != NULL ? pe_values_find(values, synonyms[s].meant) : NULL;
         if (value == NULL)
             continue;
         if (out->value != NULL && out->value != value)
             return false; /* it may mean either */
         const char *equals = strchr(as, '=');
-        *out = (pe_suggested_value){value, taken, equals != NULL ? equals + 1 : NULL};
+        *out = (pe_suggested_value){value, synonyms[s].name, equals != NULL ? equals + 1 : NULL};
     }
     return out->value != NULL;
 }
@@ -198,13 +177,12 @@ size_t pe_suggestion_aliases(const pe_param_set *const *sets, const pe_param *pa
                              const char **out, size_t most)
 {
     size_t n = 0;
-    for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        for (size_t i = 0; synonyms[s].names[i] != NULL && n < most; i++) {
-            const char *name = synonyms[s].names[i];
-            if (strcmp(synonyms[s].meant, param->name) == 0 && name[0] != '?' && is_listed(s) &&
-                !pe_nearest_is_name(name, out, n) && !is_ambiguous(sets, name, param->name))
-                out[n++] = name;
-        }
+    for (size_t s = 0; s < PE_LEN(synonyms) && n < most; s++) {
+        const char *name = synonyms[s].name;
+        if (strcmp(synonyms[s].meant, param->name) == 0 && is_listed(s) &&
+            !pe_nearest_is_name(name, out, n) && !is_ambiguous(sets, name, param->name))
+            out[n++] = name;
+    }
     return n;
 }
 
@@ -246,17 +224,15 @@ bool pe_suggestion_find(const char *name, pe_slice value, const char *const *nam
     for (size_t r = 0; typo && pe_registry[r] != NULL; r++)
         typo = pe_params_find(pe_registry[r]->param_sets, name) == NULL;
     for (size_t s = 0; typo && s < PE_LEN(synonyms); s++)
-        typo = !is_one_of(name, synonyms[s].names);
+        typo = strcasecmp(synonyms[s].name, name) != 0;
     if (typo)
         meant = pe_nearest_name(name, names, n);
     if (typo && meant == NULL && strlen(name) >= WORD_BYTES) { /* nearly what others call one */
         const char *words[SYNONYMS_MAX];
         size_t known = 0;
-        for (size_t s = 0; s < PE_LEN(synonyms); s++)
-            for (const char *const *word = synonyms[s].names;
-                 *word != NULL && pe_nearest_is_name(synonyms[s].meant, names, own); word++)
-                if (known < SYNONYMS_MAX)
-                    words[known++] = plain(*word);
+        for (size_t s = 0; s < PE_LEN(synonyms) && known < SYNONYMS_MAX; s++)
+            if (pe_nearest_is_name(synonyms[s].meant, names, own))
+                words[known++] = synonyms[s].name;
         const char *near = pe_nearest_name(name, words, known);
         meant = near != NULL ? synonym_of(near, denied, names, own) : NULL;
     }

@@ -137,8 +137,7 @@ static size_t find(const char *const *choices, pe_slice text)
 
 /* What others call a choice; the first of a name's rows whose choice a parameter offers. */
 static const struct {
-    const char *const *names;
-    const char *meant;
+    const char *name, *meant;
 } synonyms[] = {
 #include "synonyms_choices.inc"
 };
@@ -149,11 +148,10 @@ static const char *choice_of_synonym(const pe_param *param, const char *plain,
 {
     for (size_t s = 0; s < PE_LEN(synonyms); s++) {
         const char *choice = param->choices[find(param->choices, pe_slice_of(synonyms[s].meant))];
-        for (size_t i = 0; choice != NULL && synonyms[s].names[i] != NULL; i++)
-            if (compare(synonyms[s].names[i], plain) == 0) {
-                *name = synonyms[s].names[i];
-                return choice;
-            }
+        if (choice != NULL && compare(synonyms[s].name, plain) == 0) {
+            *name = synonyms[s].name;
+            return choice;
+        }
     }
     return NULL;
 }

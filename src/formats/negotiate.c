@@ -11,8 +11,7 @@
 
 /* What others call a format. */
 static const struct {
-    const char *const *names;
-    const char *meant;
+    const char *name, *meant;
 } synonyms[] = {
 #include "synonyms_formats.inc"
 };
@@ -31,8 +30,7 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
     for (size_t i = 0; pe_formats[i] != NULL; i++)
         near = strcasecmp(pe_formats[i]->name, name) == 0 ? pe_formats[i]->name : near;
     for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        for (size_t i = 0; synonyms[s].names[i] != NULL; i++)
-            near = strcasecmp(synonyms[s].names[i], name) == 0 ? synonyms[s].meant : near;
+        near = strcasecmp(synonyms[s].name, name) == 0 ? synonyms[s].meant : near;
     pe_status status = pe_fail(why, PE_INVALID_PARAMETER, "format",
                                "format must be one of %s, got \"%.40s\"%s%s%s",
                                pe_buffer_text(&names), name, near != NULL ? ", did you mean " : "",

@@ -178,8 +178,7 @@ bool pe_route_is_open(const pe_request *request)
 
 /* What else people call the last part of a path. `meant` begins with a path. */
 static const struct {
-    const char *const *words; /* with _ for - */
-    const char *meant;
+    const char *word, *meant; /* the word with _ for - */
 } words[] = {
 #include "synonyms_paths.inc"
 };
@@ -343,10 +342,9 @@ static void suggest(const char *path, const char *const *known, size_t n, pe_buf
     if (meant == NULL && past_version(path) > 1 && add_family(&of, of.bytes, "below it are ", out))
         return;
     for (size_t w = 0; w < PE_LEN(words) && meant == NULL; w++)
-        for (size_t i = 0; words[w].words[i] != NULL; i++)
-            if (is_word(words[w].words[i], path + of.last, of.bytes - of.last) &&
-                known_path(&of, words[w].meant, strcspn(words[w].meant, " ")) != NULL)
-                meant = words[w].meant;
+        if (is_word(words[w].word, path + of.last, of.bytes - of.last) &&
+            known_path(&of, words[w].meant, strcspn(words[w].meant, " ")) != NULL)
+            meant = words[w].meant;
     if (meant == NULL && add_parts(&of, out))
         return;
     if (meant == NULL)
