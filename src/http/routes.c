@@ -185,20 +185,15 @@ static const struct {
 
 typedef struct paths {
     const char *path;
-    size_t bytes; /* of it, without slashes at its end */
-    size_t last;  /* where its last part begins */
+    size_t bytes;        /* of it, without slashes at its end */
+    size_t from, family; /* where the name of its family begins, and its length */
+    size_t last;         /* where its last part begins */
     const char *const *known;
     size_t n;
 } paths;
 
 /* More are not listed. */
 #define SHOWN_MAX 3
-
-/* Where the names of families begin. */
-static size_t past_version(const char *path)
-{
-    return strncasecmp(path, "/v1/", 4) == 0 ? 4 : 1;
-}
 
 /* Is a known path below /v1/ followed by these bytes? */
 static bool is_below(const char *known, const char *name, size_t bytes)
@@ -207,14 +202,17 @@ static bool is_below(const char *known, const char *name, size_t bytes)
            strncasecmp(known + 4, name, bytes) == 0 && known[4 + bytes] == '/';
 }
 
-/* "below it are /v1/rope/table, ..." of as much of the path. False where nothing is. */
+/* "below it are /v1/rope/table, ..." of as much of the path. False where nothing is. out: NULL:
+ * nothing is told. */
 static bool add_family(const paths *of, size_t bytes, const char *before, pe_buffer *out)
 {
-    const size_t from = past_version(of->path);
     size_t found = 0;
-    for (size_t i = 0; i < of->n && bytes > from; i++)
-        if (is_below(of->known[i], of->path + from, bytes - from))
-            pe_buffer_format(out, "%s%s", found++ > 0 ? ", " : before, of->known[i]);
+    for (size_t i = 0; i < of->n && bytes > of->from; i++)
+        if (is_below(of->known[i], of->path + of->from, bytes - of->from)) {
+            if (out != NULL)
+                pe_buffer_format(out, "%s%s", found > 0 ? ", " : before, of->known[i]);
+            found++;
+        }
     return found > 0;
 }
 
@@ -227,8 +225,11 @@ static const char *known_path(const paths *of, const char *path, size_t bytes)
     return NULL;
 }
 
-static bool is_word(const char *word, const char *text, size_t bytes)
+/* Is it the last part of the path? */
+static bool is_last(const paths *of, const char *word)
 {
+    const char *text = of->path + of->last;
+    const size_t bytes = of->bytes - of->last;
     size_t i = 0;
     while (i < bytes && word[i] != '\0' &&
            strncasecmp(text[i] == '-' ? "_" : &text[i], &word[i], 1) == 0)
@@ -247,85 +248,50 @@ static size_t last_part(const char *path, size_t bytes)
 /* The paths that end with the only part: /v1/rope/xpos for /v1/xpos. */
 static bool add_parts(const paths *of, pe_buffer *out)
 {
-    const size_t last = of->last;
     size_t found = 0;
-    for (size_t i = 0; i < of->n && last == past_version(of->path); i++) {
-        const size_t end = strlen(of->known[i]), part = last_part(of->known[i], end);
-        if (is_word(of->known[i] + part, of->path + last, of->bytes - last) && found++ < SHOWN_MAX)
-            pe_buffer_format(out, "%s%s", found > 1 ? ", " : "did you mean ", of->known[i]);
+    for (size_t i = 0; i < of->n && of->last == of->from; i++) {
+        const char *known = of->known[i];
+        if (is_last(of, known + last_part(known, strlen(known))) && found++ < SHOWN_MAX)
+            pe_buffer_format(out, "%s%s", found > 1 ? ", " : "did you mean ", known);
     }
     if (found > 0)
         pe_buffer_str(out, "?");
     return found > 0;
 }
 
-/* Is the last part a value of a choice of the row? */
-static bool has_choice(const paths *of, const pe_param *row)
-{
-    const size_t last = of->last;
-    for (size_t i = 0; row->kind == PE_KIND_CHOICE && row->choices[i] != NULL; i++)
-        if (is_word(row->choices[i], of->path + last, of->bytes - last))
-            return true;
-    return false;
-}
-
-/* How well a row of a resource goes with the path: 0 not at all. */
-static unsigned fits(const paths *of, const pe_resource *resource, const pe_param *row)
-{
-    const size_t from = past_version(of->path), last = of->last;
-    const bool choice = has_choice(of, row);
-    if (!choice && !is_word(row->name, of->path + last, of->bytes - last))
-        return 0;
-    const size_t family = strcspn(of->path + from, "/") + 1;
-    const bool same = strncasecmp(resource->path + 4, of->path + from, family) == 0;
-    const char *table = strstr(resource->path, "/table");
-    return 1U + (same ? 4U : 0U) + (resource->kind == PE_TABLE ? 2U : 0U) +
-           (table != NULL && table[6] == '\0' ? 1U : 0U);
-}
-
-/* "did you mean /v1/rope/table with rope_type=yarn?" where the last part is a value or a name. */
+/* "did you mean /v1/rope/table with rope_type=yarn?" where the last part is a value or a name: of a
+ * resource of the same family, or a table, if there is one. */
 static bool add_value(const paths *of, pe_buffer *out)
 {
-    const size_t last = of->last;
     const pe_resource *best = NULL;
     const pe_param *of_best = NULL, *row;
     unsigned most = 0;
-    for (size_t r = 0; pe_registry[r] != NULL; r++)
+    bool is_value = false;
+    for (size_t r = 0; pe_registry[r] != NULL; r++) {
+        const char *path = pe_registry[r]->path, *table = strstr(path, "/table");
+        const bool same = strncasecmp(path + 4, of->path + of->from, of->family + 1) == 0;
+        const unsigned fit = 1U + (same ? 4U : 0U) + (pe_registry[r]->kind == PE_TABLE ? 2U : 0U) +
+                             (table != NULL && table[6] == '\0' ? 1U : 0U);
         for (size_t i = 0; (row = pe_params_at(pe_registry[r]->param_sets, i)) != NULL; i++) {
-            const unsigned fit = fits(of, pe_registry[r], row);
-            if (fit > most && known_path(of, pe_registry[r]->path, strlen(pe_registry[r]->path))) {
-                most = fit;
-                best = pe_registry[r];
-                of_best = row;
-            }
+            bool choice = false;
+            for (size_t c = 0; row->kind == PE_KIND_CHOICE && row->choices[c] != NULL; c++)
+                choice |= is_last(of, row->choices[c]);
+            if (fit <= most || (!choice && !is_last(of, row->name)) ||
+                known_path(of, path, strlen(path)) == NULL)
+                continue;
+            most = fit;
+            best = pe_registry[r];
+            of_best = row;
+            is_value = choice;
         }
+    }
     if (best == NULL)
         return false;
     pe_buffer_format(out, "did you mean %s with %s", best->path, of_best->name);
-    if (has_choice(of, of_best))
-        pe_buffer_format(out, "=%.*s", (int)(of->bytes - last), of->path + last);
+    if (is_value)
+        pe_buffer_format(out, "=%.*s", (int)(of->bytes - of->last), of->path + of->last);
     pe_buffer_str(out, "?");
     return true;
-}
-
-/* Without the slashes at its end, or what a proxy or another version put before it. */
-static const char *find_within(const paths *of)
-{
-    const char *api = strstr(of->path, "/v1/"), *same = known_path(of, of->path, of->bytes);
-    return same != NULL || api == NULL ? same : known_path(of, api, strlen(api));
-}
-
-/* The nearest one, where the path names no family, or that of it. */
-static const char *find_near(const paths *of)
-{
-    const char *near = pe_nearest_name(of->path, of->known, of->n);
-    const size_t from = past_version(of->path), family = strcspn(of->path + from, "/");
-    pe_buffer none = {0};
-    const bool named = of->path[from + family] == '/' && add_family(of, from + family, "", &none);
-    pe_buffer_free(&none);
-    if (near == NULL || strcmp(near, "/") == 0)
-        return NULL;
-    return named && !is_below(near, of->path + from, family) ? NULL : near;
 }
 
 /* Adds "did you mean /v1/rope/table?" or "below it are /v1/t5/buckets, /v1/t5/bias"; nothing where
@@ -338,22 +304,32 @@ static void suggest(const char *path, const char *const *known, size_t n, pe_buf
     while (of.bytes > 1 && path[of.bytes - 1] == '/')
         of.bytes--;
     of.last = last_part(path, of.bytes);
-    const char *meant = find_within(&of);
-    if (meant == NULL && past_version(path) > 1 && add_family(&of, of.bytes, "below it are ", out))
+    of.from = strncasecmp(path, "/v1/", 4) == 0 ? 4 : 1;
+    of.family = strcspn(path + of.from, "/");
+    /* Without the slashes at its end, or what a proxy or another version put before it. */
+    const char *meant = known_path(&of, path, of.bytes), *api = strstr(path, "/v1/");
+    if (meant == NULL && api != NULL)
+        meant = known_path(&of, api, strlen(api));
+    if (meant == NULL && of.from > 1 && add_family(&of, of.bytes, "below it are ", out))
         return;
     for (size_t w = 0; w < PE_LEN(words) && meant == NULL; w++)
-        if (is_word(words[w].word, path + of.last, of.bytes - of.last) &&
+        if (is_last(&of, words[w].word) &&
             known_path(&of, words[w].meant, strcspn(words[w].meant, " ")) != NULL)
             meant = words[w].meant;
     if (meant == NULL && add_parts(&of, out))
         return;
-    if (meant == NULL)
-        meant = find_near(&of);
+    /* The nearest one, where the path names no family, or that of it. */
+    const char *near = meant == NULL ? pe_nearest_name(path, known, n) : NULL;
+    const bool named =
+        path[of.from + of.family] == '/' && add_family(&of, of.from + of.family, "", NULL);
+    if (near != NULL && strcmp(near, "/") != 0 &&
+        (!named || is_below(near, path + of.from, of.family)))
+        meant = near;
     if (meant == NULL && add_family(&of, of.bytes, "did you mean one of ", out))
         return;
     /* The longest one that the path goes on from: /v1/verify for /v1/verify/rope. */
-    const bool named = meant != NULL;
-    for (size_t i = 0, most = 3; i < n && !named; i++) {
+    const bool none = meant == NULL;
+    for (size_t i = 0, most = 3; i < n && none; i++) {
         const size_t bytes = strlen(known[i]);
         if (bytes > most && strncasecmp(known[i], path, bytes) == 0 &&
             strchr("/-_.", path[bytes]) != NULL) {
