@@ -207,24 +207,13 @@ void pe_token_bucket_settle(pe_token_bucket *bucket, const pe_rate *rate, int64_
     while (!atomic_compare_exchange_weak(&bucket->full_at, &seen, then));
 }
 
-uint64_t pe_token_bucket_left(pe_token_bucket *bucket, const pe_rate *rate, int64_t now)
+pe_tokens pe_token_bucket_look(pe_token_bucket *bucket, const pe_rate *rate, int64_t now)
 {
-    const int64_t taken = most(atomic_load(&bucket->full_at) - now, 0);
-    const int64_t left = room_of(rate) - taken;
-    return left <= 0 ? 0
-                     : (uint64_t)((double)left * (double)rate->per_second /
-                                  (double)PE_NANOSECONDS_PER_SECOND);
-}
-
-int64_t pe_token_bucket_wait(pe_token_bucket *bucket, const pe_rate *rate, int64_t now)
-{
-    const int64_t room = room_of(rate);
-    return most(atomic_load(&bucket->full_at) + least(time_of(rate, 1), room) - room - now, 0);
-}
-
-uint64_t pe_token_bucket_quota(const pe_rate *rate)
-{
-    const double quota =
-        (double)rate->window * (double)rate->per_second / (double)PE_NANOSECONDS_PER_SECOND;
-    return quota < 1 ? 1 : (uint64_t)quota;
+    const int64_t full_at = atomic_load(&bucket->full_at), room = room_of(rate);
+    const int64_t left = room - most(full_at - now, 0);
+    const double second = (double)PE_NANOSECONDS_PER_SECOND, each = (double)rate->per_second;
+    const double quota = (double)rate->window * each / second;
+    return (pe_tokens){.quota = quota < 1 ? 1 : (uint64_t)quota,
+                       .left = left <= 0 ? 0 : (uint64_t)((double)left * each / second),
+                       .wait = most(full_at + least(time_of(rate, 1), room) - room - now, 0)};
 }

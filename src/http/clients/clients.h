@@ -82,13 +82,13 @@ bool pe_token_bucket_take(pe_token_bucket *bucket, const pe_rate *rate, uint64_t
 /** Take tokens whether there are enough or not; less than 0: give some back. */
 void pe_token_bucket_settle(pe_token_bucket *bucket, const pe_rate *rate, int64_t tokens);
 
-/** Whole tokens in the bucket. */
-uint64_t pe_token_bucket_left(pe_token_bucket *bucket, const pe_rate *rate, int64_t now);
+/** Of a bucket. */
+typedef struct pe_tokens {
+    uint64_t quota; /* of a full one, at least one */
+    uint64_t left;  /* whole ones in it */
+    int64_t wait;   /* nanoseconds until there is one */
+} pe_tokens;
 
-/** Nanoseconds until there is a whole one. */
-int64_t pe_token_bucket_wait(pe_token_bucket *bucket, const pe_rate *rate, int64_t now);
-
-/** Tokens of a full bucket, at least one. */
-uint64_t pe_token_bucket_quota(const pe_rate *rate);
+pe_tokens pe_token_bucket_look(pe_token_bucket *bucket, const pe_rate *rate, int64_t now);
 
 #endif

@@ -193,15 +193,13 @@ void pe_admission_write_limits(pe_request *request, pe_buffer *policy, pe_buffer
         const size_t n = limits_of(request, work == 1, limits);
         for (const limit *one = limits; one < limits + n; one++) {
             const int64_t now = pe_clock();
-            const int64_t wait = pe_token_bucket_wait(one->bucket, &one->rate, now);
+            const pe_tokens tokens = pe_token_bucket_look(one->bucket, &one->rate, now);
             const char *name = names[one->keyed][work], *comma = policy->bytes > 0 ? ", " : "";
             pe_buffer_format(policy, "%s\"%s\";q=%" PRIu64 ";qu=\"%s\";w=%" PRIu64, comma, name,
-                             shown(pe_token_bucket_quota(&one->rate)), names[0][work],
-                             seconds_of(one->rate.window));
-            pe_buffer_format(left, "%s\"%s\";r=%" PRIu64, comma, name,
-                             shown(pe_token_bucket_left(one->bucket, &one->rate, now)));
-            if (wait > 0)
-                pe_buffer_format(left, ";t=%" PRIu64, shown(seconds_of(wait)));
+                             shown(tokens.quota), names[0][work], seconds_of(one->rate.window));
+            pe_buffer_format(left, "%s\"%s\";r=%" PRIu64, comma, name, shown(tokens.left));
+            if (tokens.wait > 0)
+                pe_buffer_format(left, ";t=%" PRIu64, shown(seconds_of(tokens.wait)));
         }
     }
 }
