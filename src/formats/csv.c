@@ -11,6 +11,12 @@
 #include "text/blocks.h"
 #include "text/number.h"
 
+/* The axis of a tensor along which its rows lie. */
+static size_t row_axis(const pe_tensor *tensor)
+{
+    return tensor->shape.ndim < 2 ? 0 : tensor->shape.ndim - 2;
+}
+
 /* Before the numbers of a row: a name, and an index for each axis, or a position. */
 #define LABELS_MAX 256
 
@@ -82,7 +88,7 @@ static char *put_labels(const pe_elements *elements, size_t row, char *to)
     }
     for (size_t e = 0; e < labels->empty; e++)
         *to++ = ',';
-    const size_t axis = shape->ndim < 2 ? 0 : shape->ndim - 2;
+    const size_t axis = row_axis(elements->tensor);
     const size_t rows = shape->ndim == 0 ? 1 : shape->dim[axis];
     size_t inner = rows;
     for (size_t d = 0; d < axis; d++)
@@ -93,9 +99,9 @@ static char *put_labels(const pe_elements *elements, size_t row, char *to)
     }
     if (!labels->numbered)
         return to;
-    return put_number(labels->positions == NULL ? (double)(row % rows)
-                                                : pe_positions_at(labels->positions, row % rows),
-                      to);
+    const pe_positions *positions = labels->positions;
+    row %= rows;
+    return put_number(positions == NULL ? (double)row : pe_positions_at(positions, row), to);
 }
 
 static char *put_rows(const pe_elements *elements, size_t columns, char between,
@@ -123,10 +129,9 @@ static char *put_rows(const pe_elements *elements, size_t columns, char between,
 static size_t encode(const pe_elements *elements, pe_carry *carry PE_UNUSED, char *out)
 {
     const size_t columns = columns_of(elements->tensor);
-    const bool lone = columns == 1;
-    return (size_t)(put_rows(elements, lone ? elements->tensor->elements : columns,
-                             lone ? '\n' : ',', NULL, out) -
-                    out);
+    const char *end = columns > 1 ? put_rows(elements, columns, ',', NULL, out)
+                                  : put_rows(elements, elements->tensor->elements, '\n', NULL, out);
+    return (size_t)(end - out);
 }
 
 static size_t encode_labelled(const pe_elements *elements, pe_carry *carry PE_UNUSED, char *out)
@@ -149,12 +154,6 @@ static const pe_encoder labelled = {
 };
 
 /* ---- what rows are called ---- */
-
-/* The axis of a tensor along which its rows lie. */
-static size_t row_axis(const pe_tensor *tensor)
-{
-    return tensor->shape.ndim < 2 ? 0 : tensor->shape.ndim - 2;
-}
 
 /* "positions [tokens]" without its unit. */
 static void put_axis_name(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis,

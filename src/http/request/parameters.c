@@ -45,19 +45,17 @@ static const char *known_type(const pe_request *request, pe_body_types types)
 {
     static const struct {
         const char *name, *type;
-    } known[] = {{JSON, JSON},
-                 {"application/x-npy", "application/x-npy"},
-                 {"application/zip", "application/x-npy"}, /* .npz */
-                 {"application/vnd.safetensors", "application/vnd.safetensors"},
-                 {"application/octet-stream", "application/octet-stream"},
-                 {"text/csv", "text/csv"}};
-    const size_t n = types == PE_BODY_UPLOAD    ? PE_LEN(known)
-                     : types == PE_BODY_TENSORS ? PE_LEN(known) - 1
-                                                : 1;
+        pe_body_types least;
+    } known[] = {{JSON, JSON, PE_BODY_JSON},
+                 {"application/x-npy", "application/x-npy", PE_BODY_TENSORS},
+                 {"application/zip", "application/x-npy", PE_BODY_TENSORS}, /* .npz */
+                 {"application/vnd.safetensors", "application/vnd.safetensors", PE_BODY_TENSORS},
+                 {"application/octet-stream", "application/octet-stream", PE_BODY_TENSORS},
+                 {"text/csv", "text/csv", PE_BODY_UPLOAD}};
     char given[64];
     given_type(request, given, sizeof given);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(given, known[i].name) == 0)
+    for (size_t i = 0; i < PE_LEN(known); i++)
+        if (types >= known[i].least && strcmp(given, known[i].name) == 0)
             return known[i].type;
     /* By these a client says nothing of the body; curl sends the last one unless it is told. */
     const bool silent =
