@@ -256,7 +256,7 @@ static void run_accept_encoding(pe_slice input)
 {
     pe_accepted_codings codings;
     char *text = fuzz_copy(input);
-    pe_accept_encoding_read(text, &codings);
+    pe_accept_encoding_read(text, false, &codings);
     for (pe_coding coding = 0; coding < PE_CODINGS; coding++)
         FUZZ_PROMISE(codings.weight[coding] >= -1 && codings.weight[coding] <= 1000);
     FUZZ_PROMISE(codings.best < PE_CODINGS);

@@ -183,7 +183,7 @@ static pe_status make_and_answer(pe_request *request, pe_problem *why)
 {
     pe_request_parameters parameters;
     const bool binary = request->resource->kind == PE_TRANSFORM;
-    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
+    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], false, &request->codings);
     pe_status status = pe_parameters_find(request, binary, &parameters, why);
     if (status == PE_OK)
         status =

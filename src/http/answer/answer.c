@@ -78,9 +78,7 @@ static pe_status choose_codings(pe_request *request, pe_problem *why)
 {
     const pe_format *format = request->representation->rendering.format;
     const bool plain = !format->is_text && !request->service->settings->code_binary;
-    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
-    if (plain)
-        pe_accept_encoding_offer_identity(&request->codings);
+    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], plain, &request->codings);
     if (!request->codings.none)
         return PE_OK;
     return pe_fail(why, PE_NOT_ACCEPTABLE, "",

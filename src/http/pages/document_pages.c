@@ -179,7 +179,7 @@ typedef struct document_head {
 static pe_coding coding_of(const pe_request *request)
 {
     pe_accepted_codings codings;
-    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
+    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], false, &codings);
     return codings.best;
 }
 

@@ -278,10 +278,11 @@ static const struct {
     uint64_t work[PE_CODING_WAYS];
     size_t piece;
     code_piece *code_piece;
+    const char *(*maker)(void);
 } codings[PE_CODINGS] = {
     [PE_CODING_IDENTITY] = {.name = NULL},
-    [PE_CODING_GZIP] = {"gzip", code_gzip, {18, 9, 20}, GZIP_PIECE, piece_gzip},
-    [PE_CODING_ZSTD] = {"zstd", code_zstd, {8, 7, 4}, ZSTD_PIECE, piece_zstd},
+    [PE_CODING_GZIP] = {"gzip", code_gzip, {18, 9, 20}, GZIP_PIECE, piece_gzip, zlibVersion},
+    [PE_CODING_ZSTD] = {"zstd", code_zstd, {8, 7, 4}, ZSTD_PIECE, piece_zstd, ZSTD_versionString},
 };
 
 const char *pe_coding_name(pe_coding coding)
@@ -291,9 +292,7 @@ const char *pe_coding_name(pe_coding coding)
 
 const char *pe_coding_maker(pe_coding coding)
 {
-    return coding == PE_CODING_GZIP   ? zlibVersion()
-           : coding == PE_CODING_ZSTD ? ZSTD_versionString()
-                                      : "";
+    return codings[coding].maker != NULL ? codings[coding].maker() : "";
 }
 
 uint64_t pe_coding_work(pe_coding coding, pe_coding_way way, uint64_t bytes)

@@ -38,22 +38,16 @@ static void read_weights(const char *accept_encoding, int weight[PE_CODINGS])
         weight[PE_CODING_IDENTITY] = 0;
 }
 
-void pe_accept_encoding_read(const char *accept_encoding, pe_accepted_codings *out)
+void pe_accept_encoding_read(const char *accept_encoding, bool plain, pe_accepted_codings *out)
 {
     read_weights(accept_encoding, out->weight);
     out->best = PE_CODING_IDENTITY;
-    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
+    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++) {
+        out->weight[coding] = plain ? 0 : out->weight[coding];
         if (out->weight[coding] > 0 && out->weight[coding] >= out->weight[out->best])
             out->best = (pe_coding)coding;
+    }
     out->none = out->best == PE_CODING_IDENTITY && out->weight[PE_CODING_IDENTITY] == 0;
-}
-
-void pe_accept_encoding_offer_identity(pe_accepted_codings *codings)
-{
-    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
-        codings->weight[coding] = 0;
-    codings->best = PE_CODING_IDENTITY;
-    codings->none = codings->weight[PE_CODING_IDENTITY] == 0;
 }
 
 bool pe_accept_encoding_takes(const pe_accepted_codings *codings, pe_coding other)

@@ -16,13 +16,11 @@ typedef struct pe_accepted_codings {
 } pe_accepted_codings;
 
 /**
- * Read the header (NULL: identity alone). `*` stands for gzip and identity.
+ * Read the header (NULL: identity alone). `*` stands for gzip and identity. plain: no coding but
+ * identity is offered.
  * Source  RFC 9110, 12.5.3.
  */
-void pe_accept_encoding_read(const char *accept_encoding, pe_accepted_codings *out);
-
-/** What is left when no coding but identity is offered. */
-void pe_accept_encoding_offer_identity(pe_accepted_codings *codings);
+void pe_accept_encoding_read(const char *accept_encoding, bool plain, pe_accepted_codings *out);
 
 /** Does the client take `other` as gladly as the best? */
 bool pe_accept_encoding_takes(const pe_accepted_codings *codings, pe_coding other);
