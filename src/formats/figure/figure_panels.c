@@ -20,53 +20,44 @@ static double y_of(const pe_box *panel, const pe_axis *axis, float value)
     return panel->y + panel->height * (1 - pe_axis_at(axis, (double)value));
 }
 
-/* A point for each cell, with gaps where cells are masked: runs of points, each drawn as one line.
- * Returns the cell behind the run. */
-static size_t draw_run(const pe_figure *figure, const pe_box *panel, const pe_axis *axis,
-                       size_t at[2], pe_point *point, pe_canvas *canvas)
-{
-    const pe_layout *layout = &figure->layout;
-    const float *low = figure->cells.low + at[0] * layout->nx;
-    const double step = layout->columns > 1 ? panel->width / (double)(layout->columns - 1) : 0;
-    size_t i = at[1], n = 0;
-    for (; i < layout->nx && isfinite(low[i]); i++, n++)
-        point[n] = (pe_point){panel->x + (step > 0 ? step * (double)i : panel->width / 2),
-                              y_of(panel, axis, low[i])};
-    if (n > 1)
-        canvas->line(canvas, point, n, &curve, false);
-    for (size_t d = n; d-- > 0 && layout->columns <= DOTS_MAX;)
-        point[2 * d] = point[2 * d + 1] = point[d];
-    if (n > 0 && (layout->columns <= DOTS_MAX || n == 1)) {
-        point[1] = point[0];
-        canvas->line(canvas, point, layout->columns <= DOTS_MAX ? 2 * n : 2, &dot, true);
-    }
-    return n > 0 ? i : i + 1;
-}
-
-/* A line through the least and the greatest value of each pixel, that which is nearer first; with
- * gaps where all of a pixel is masked. */
-static void draw_band(const pe_figure *figure, const pe_box *panel, const pe_axis *axis,
+/* A line through a point for each cell or, where pixels hold several values, through the least and
+ * the greatest of each, that which is nearer first; with gaps where all of a cell is masked. Few
+ * points, and one between gaps, are dots, too. */
+static void draw_line(const pe_figure *figure, const pe_box *panel, const pe_axis *axis,
                       size_t series, pe_point *point, pe_canvas *canvas)
 {
-    const size_t nx = figure->layout.nx;
+    const pe_layout *layout = &figure->layout;
+    const size_t nx = layout->nx;
     const float *low = figure->cells.low + series * nx, *high = figure->cells.high + series * nx;
+    const double step = layout->columns > 1 ? panel->width / (double)(layout->columns - 1) : 0;
+    const bool few = layout->columns <= DOTS_MAX;
     size_t n = 0;
     for (size_t i = 0; i < nx; i++) {
-        if (low[i] <= high[i]) {
-            const double x = panel->x + (double)i + 0.5, least = y_of(panel, axis, low[i]),
-                         most = y_of(panel, axis, high[i]);
+        const bool masked = low[i] > high[i];
+        const double least = masked ? 0 : y_of(panel, axis, low[i]);
+        if (!masked && layout->pooled) {
+            const double x = panel->x + (double)i + 0.5, most = y_of(panel, axis, high[i]);
             const bool rising = n > 0 && fabs(point[n - 1].y - least) < fabs(point[n - 1].y - most);
             point[n++] = (pe_point){x, rising ? least : most};
             point[n++] = (pe_point){x, rising ? most : least};
+        } else if (!masked) {
+            const double x = step > 0 ? step * (double)i : panel->width / 2;
+            point[n++] = (pe_point){panel->x + x, least};
         }
-        if (n > 0 && (i + 1 == nx || low[i] > high[i])) {
-            if (n == 2) { /* alone between gaps: all of its pixel */
-                point[0].y -= 0.5;
-                point[1].y += 0.5;
-            }
-            canvas->line(canvas, point, n, &band, false);
-            n = 0;
+        if (n == 0 || (i + 1 < nx && !masked))
+            continue;
+        if (layout->pooled && n == 2) { /* alone between gaps: all of its pixel */
+            point[0].y -= 0.5;
+            point[1].y += 0.5;
         }
+        if (n > 1)
+            canvas->line(canvas, point, n, layout->pooled ? &band : &curve, false);
+        if (!layout->pooled && (few || n == 1)) {
+            for (size_t d = n; d-- > 0;)
+                point[2 * d] = point[2 * d + 1] = point[d];
+            canvas->line(canvas, point, 2 * n, &dot, true);
+        }
+        n = 0;
     }
 }
 
@@ -95,9 +86,9 @@ static void draw_curves(const pe_figure *figure, pe_canvas *canvas)
                     box.x + box.width, zero ? &zero_rule : &rule, tick[i].text, canvas);
             }
         }
-        if (layout->pooled)
-            draw_band(figure, &box, &axis, p, point, canvas);
-        if (layout->bars) {
+        if (!layout->bars) {
+            draw_line(figure, &box, &axis, p, point, canvas);
+        } else {
             /* From zero, or from the foot of a logarithmic scale; a quarter of the room is left
              * between two. */
             const size_t n = figure->layout.nx;
@@ -111,8 +102,6 @@ static void draw_curves(const pe_figure *figure, pe_canvas *canvas)
                     canvas->box(canvas, &bar, PE_ACCENT);
             }
         }
-        for (size_t at[2] = {p, 0}; !layout->pooled && !layout->bars && at[1] < layout->nx;)
-            at[1] = draw_run(figure, &box, &axis, at, point, canvas);
     }
     free(point);
     if (layout->bare)
