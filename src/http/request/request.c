@@ -4,15 +4,12 @@
 
 #include <ctype.h>
 #include <nettle/base16.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/percent.h"
@@ -147,19 +144,13 @@ bool pe_request_id_valid(const char *id)
     return length >= 1 && length <= ID_LENGTH_MAX && id[length] == '\0';
 }
 
-/* Random bytes, which tell nobody how many requests there are; or, where the system has none yet,
- * the time and a count: ids are no secrets. */
+/* Random bytes, which tell nobody how many requests there are. The start has waited until the system
+ * had some (cache/hash.c). */
 void pe_request_id_make(char out[PE_REQUEST_ID_BYTES])
 {
-    static atomic_uint_fast64_t made;
-    uint64_t id[2];
-    if (getrandom(id, sizeof id, GRND_NONBLOCK) != (ssize_t)sizeof id) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        id[0] = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec + (uint64_t)getpid();
-        id[1] = atomic_fetch_add(&made, 1);
-    }
-    base16_encode_update(out, sizeof id, (const uint8_t *)id);
+    uint8_t id[16] = {0};
+    (void)!getrandom(id, sizeof id, 0);
+    base16_encode_update(out, sizeof id, id);
     out[PE_REQUEST_ID_BYTES - 1] = '\0';
 }
 
