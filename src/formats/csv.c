@@ -104,40 +104,34 @@ static char *put_labels(const pe_elements *elements, size_t row, char *to)
     return put_number(positions == NULL ? (double)row : pe_positions_at(positions, row), to);
 }
 
-static char *put_rows(const pe_elements *elements, size_t columns, char between,
-                      const pe_row_labels *labels, char *to)
+static bool has_labels(const pe_row_labels *labels)
+{
+    return labels->block != NULL || labels->leading > 0 || labels->numbered;
+}
+
+/* Rows of one number without labels are printed as a single row, with line ends between its numbers. */
+static size_t encode(const pe_elements *elements, pe_carry *carry PE_UNUSED, char *out)
 {
     const pe_tensor *tensor = elements->tensor;
+    const bool labelled = elements->labels != NULL && has_labels(elements->labels);
+    const bool lone = !labelled && columns_of(tensor) == 1;
+    const size_t columns = lone ? tensor->elements : columns_of(tensor);
     const size_t first = elements->first, end = first + elements->n;
     const size_t size = pe_dtype_bytes(tensor->dtype);
-    const char *from = elements->data;
+    const char *from = elements->data, between = lone ? '\n' : ',';
+    char *to = out;
     for (size_t e = first, run; e < end; e += run, from += run * size) {
         size_t column = e % columns;
         run = columns - column < end - e ? columns - column : end - e;
         if (column > 0)
             *to++ = between;
-        else if (labels != NULL)
+        else if (labelled)
             to = put_labels(elements, e / columns, to);
         to += print_run(tensor->dtype, from, run, between, to);
         if (column + run == columns)
             *to++ = '\n';
     }
-    return to;
-}
-
-/* Rows of one number are printed as a single row, with line ends between its numbers. */
-static size_t encode(const pe_elements *elements, pe_carry *carry PE_UNUSED, char *out)
-{
-    const size_t columns = columns_of(elements->tensor);
-    const char *end = columns > 1 ? put_rows(elements, columns, ',', NULL, out)
-                                  : put_rows(elements, elements->tensor->elements, '\n', NULL, out);
-    return (size_t)(end - out);
-}
-
-static size_t encode_labelled(const pe_elements *elements, pe_carry *carry PE_UNUSED, char *out)
-{
-    const size_t columns = columns_of(elements->tensor);
-    return (size_t)(put_rows(elements, columns, ',', elements->labels, out) - out);
+    return (size_t)(to - out);
 }
 
 static const pe_encoder encoder = {
@@ -149,7 +143,7 @@ static const pe_encoder encoder = {
 static const pe_encoder labelled = {
     .length_max = labelled_length_max,
     .block_max = labelled_block_max,
-    .encode = encode_labelled,
+    .encode = encode,
     .row_work = 8,
 };
 
@@ -229,12 +223,9 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     }
     if (rendering->csv_header != PE_CSV_NONE)
         describe_header(plan, rendering, longest, out);
-    for (size_t t = 0; t < plan->n_tensors; t++) {
-        const pe_row_labels *labels = &out->labels[t];
-        const bool any = labels->block != NULL || labels->leading > 0 || labels->numbered;
+    for (size_t t = 0; t < plan->n_tensors; t++)
         if (pe_format_holds(rendering, t, chosen))
-            pe_segments_numbers(out, t, any ? &labelled : &encoder);
-    }
+            pe_segments_numbers(out, t, has_labels(&out->labels[t]) ? &labelled : &encoder);
 }
 
 /* Lines have one number of fields. */
