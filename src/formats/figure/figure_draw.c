@@ -75,18 +75,6 @@ static void draw_parameters(const pe_rendering *rendering, pe_canvas *canvas)
                  (pe_caption){.at = {MARGIN, 44}, .size = PE_TEXT_SIZE, .colour = PE_FAINT});
 }
 
-static void draw_figure_title(const pe_figure *figure, pe_canvas *canvas)
-{
-    pe_buffer title = {0};
-    if (figure->of_several)
-        pe_buffer_str(&title, pe_segments_tensor_name(figure->plan, figure->tensor));
-    else
-        pe_words_title(figure->plan, figure->rendering, figure->tensor, &title);
-    draw_title(&title, figure->of_several ? PE_TEXT_SIZE : PE_TITLE_SIZE, canvas);
-    if (!figure->of_several)
-        draw_parameters(figure->rendering, canvas);
-}
-
 void pe_figure_sheet_title(const pe_sheet *sheet, pe_canvas *canvas)
 {
     pe_buffer title = {0};
@@ -173,18 +161,6 @@ static void draw_note(const pe_figure *figure, pe_canvas *canvas)
 
 static const pe_pen tick_pen = {PE_INK, 1};
 
-/* A name for each element, or as many as there is room for. */
-static size_t element_ticks(const pe_axis_words *words, size_t n, double wanted,
-                            pe_tick out[PE_TICKS_MAX])
-{
-    const pe_axis axis = {words->first, words->first + words->step * (double)(n - 1), false};
-    const size_t ticks = n == 0 ? 0 : pe_axis_ticks(&axis, (size_t)wanted, true, out);
-    for (size_t i = 0; i < ticks && words->names != NULL; i++)
-        snprintf(out[i].text, sizeof out[i].text, "%s",
-                 pe_words_element(words, (size_t)out[i].value));
-    return ticks;
-}
-
 void pe_figure_tick_left(const pe_box *panel, double y, double until, const pe_pen *pen,
                          const char *text, pe_canvas *canvas)
 {
@@ -203,8 +179,13 @@ void pe_figure_ticks(const pe_box *panel, const pe_axis_words *words, size_t n, 
     pe_tick tick[PE_TICKS_MAX];
     const double length = below ? panel->width : panel->height, base = panel->y + panel->height;
     const double share = at_centres ? (double)n : (double)(n - 1);
-    const size_t ticks = element_ticks(words, n, length / apart[below][words->names != NULL], tick);
+    const pe_axis axis = {words->first, words->first + words->step * (double)(n - 1), false};
+    const double wanted = length / apart[below][words->names != NULL];
+    const size_t ticks = n == 0 ? 0 : pe_axis_ticks(&axis, (size_t)wanted, true, tick);
     for (size_t i = 0; i < ticks; i++) {
+        if (words->names != NULL)
+            snprintf(tick[i].text, sizeof tick[i].text, "%s",
+                     pe_words_element(words, (size_t)tick[i].value));
         const double along = (tick[i].value - words->first) / words->step + (at_centres ? 0.5 : 0);
         const double at = share > 0 ? length * along / share : length / 2;
         const double x = panel->x + at, pixel = floor(x) + 0.5;
@@ -311,11 +292,19 @@ static void draw_axis_names(const pe_figure *figure, pe_canvas *canvas)
 
 void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas)
 {
-    if (!figure->layout.bare)
-        draw_figure_title(figure, canvas);
-    pe_figure_draw_panels(figure, canvas);
-    if (figure->layout.bare)
+    pe_buffer title = {0};
+    if (figure->layout.bare) {
+        pe_figure_draw_panels(figure, canvas);
         return;
+    }
+    if (figure->of_several)
+        pe_buffer_str(&title, pe_segments_tensor_name(figure->plan, figure->tensor));
+    else
+        pe_words_title(figure->plan, figure->rendering, figure->tensor, &title);
+    draw_title(&title, figure->of_several ? PE_TEXT_SIZE : PE_TITLE_SIZE, canvas);
+    if (!figure->of_several)
+        draw_parameters(figure->rendering, canvas);
+    pe_figure_draw_panels(figure, canvas);
     draw_axis_names(figure, canvas);
     draw_note(figure, canvas);
 }

@@ -169,12 +169,6 @@ static bool begins(pe_slice text, const char *with, size_t bytes)
 
 static const char line_begin[] = "PROXY ";
 
-static bool read_address(pe_slice word, bool v6, pe_client_address *out)
-{
-    const bool has_colon = word.bytes > 0 && memchr(word.text, ':', word.bytes) != NULL;
-    return has_colon == v6 && parse(word, out);
-}
-
 static bool is_port(pe_slice word)
 {
     unsigned long value = 0;
@@ -190,12 +184,15 @@ static bool is_port(pe_slice word)
 /* What follows TCP4 or TCP6: both addresses, both ports. */
 static bool read_addresses(pe_slice rest, bool v6, pe_proxy_header *out)
 {
-    pe_client_address server;
-    const pe_slice client = pe_slice_next(&rest, ' '), own = pe_slice_next(&rest, ' ');
+    pe_client_address ends[2]; /* the client's, and the server's */
+    for (int i = 0; i < 2; i++) {
+        const pe_slice word = pe_slice_next(&rest, ' ');
+        if (!parse(word, &ends[i]) || (memchr(word.text, ':', word.bytes) != NULL) != v6)
+            return false;
+    }
     const pe_slice port = pe_slice_next(&rest, ' ');
-    out->known = true;
-    return read_address(client, v6, &out->client) && read_address(own, v6, &server) &&
-           is_port(port) && is_port(rest);
+    *out = (pe_proxy_header){out->bytes, true, ends[0]};
+    return is_port(port) && is_port(rest);
 }
 
 static pe_proxy_found read_line(pe_slice begin, pe_proxy_header *out)

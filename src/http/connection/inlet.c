@@ -114,16 +114,6 @@ static bool waits_behind(pe_inlet *inlet, ssize_t result)
     return more || result == GNUTLS_E_INTERRUPTED;
 }
 
-static ssize_t read_coded(pe_inlet *inlet, char *out, size_t room)
-{
-    unsigned char number[8]; /* of the record */
-    ssize_t got;
-    do
-        got = gnutls_record_recv_seq(inlet->session, out, room, number);
-    while (waits_behind(inlet, got));
-    return got;
-}
-
 /* What the library gets instead of bytes. */
 static ssize_t end_with(const pe_inlet *inlet, int reason)
 {
@@ -149,11 +139,16 @@ static void receive_some(pe_inlet *inlet, look *l)
     const bool straight = held->data == NULL;
     char *at = straight ? l->out + l->given : held->data + held->bytes;
     const size_t room = straight ? l->room - l->given : inlet->held_max - held->bytes;
-    l->got = inlet->session == NULL ? recvfrom(inlet->socket, at, room, 0, NULL, NULL)
-                                    : read_coded(inlet, at, room);
     l->more = false;
-    if (inlet->session == NULL)
+    if (inlet->session == NULL) {
+        l->got = recvfrom(inlet->socket, at, room, 0, NULL, NULL);
         pe_progress_pass(&inlet->watch->passed.taken, l->got);
+    } else {
+        unsigned char number[8]; /* of the record */
+        do
+            l->got = gnutls_record_recv_seq(inlet->session, at, room, number);
+        while (waits_behind(inlet, l->got));
+    }
     if (l->got <= 0)
         return;
     pe_arrived straightly = {.data = at, .bytes = (size_t)l->got};

@@ -91,28 +91,23 @@ pe_outcome pe_page_settings(pe_request *request, pe_problem *why)
 
 /* ---- the log's level ---- */
 
-static pe_status set_level(const pe_request *request, pe_problem *why)
-{
-    const pe_slice query = request->query;
-    for (pe_log_level level = PE_LOG_ERROR; level <= PE_LOG_DEBUG; level++) {
-        char wanted[16];
-        snprintf(wanted, sizeof wanted, "level=%s", pe_log_level_name(level));
-        if (pe_slice_is(query, wanted)) {
-            pe_log_set_level(level);
-            return PE_OK;
-        }
-    }
-    return pe_fail(why, PE_INVALID_PARAMETER, "level",
-                   "the query must be level=error, level=warn, level=info or level=debug, got "
-                   "\"%.*s\"",
-                   (int)(query.bytes < 64 ? query.bytes : 64), query.text);
-}
-
 pe_outcome pe_page_log_level(pe_request *request, pe_problem *why)
 {
     pe_buffer content = {0};
-    if (request->method == PE_METHOD_POST)
-        PE_TRY(set_level(request, why));
+    const pe_slice query = request->query;
+    bool named = request->method != PE_METHOD_POST;
+    for (pe_log_level level = PE_LOG_ERROR; level <= PE_LOG_DEBUG && !named; level++) {
+        char wanted[16];
+        snprintf(wanted, sizeof wanted, "level=%s", pe_log_level_name(level));
+        named = pe_slice_is(query, wanted);
+        if (named)
+            pe_log_set_level(level);
+    }
+    if (!named)
+        return pe_fail(why, PE_INVALID_PARAMETER, "level",
+                       "the query must be level=error, level=warn, level=info or level=debug, got "
+                       "\"%.*s\"",
+                       (int)(query.bytes < 64 ? query.bytes : 64), query.text);
     pe_buffer_format(&content, "{\"level\":\"%s\"}\n", pe_log_level_name(pe_log_get_level()));
     return pe_reply_json(request, PE_OK, &content, "no-store", why);
 }

@@ -94,14 +94,6 @@ static const document documents[] = {
     {"/openapi.json", "application/json", .text = pe_openapi_data_json},
 };
 
-static const document *find(const pe_request *request)
-{
-    const document *page = documents;
-    while (strcmp(page->path, request->path) != 0)
-        page++;
-    return page;
-}
-
 /* ---- what is kept ---- */
 
 /* A form, whose bytes it owns; coding: that it has in the end. */
@@ -211,7 +203,10 @@ static pe_outcome reply_form(pe_request *request, const pe_document_form *chosen
  * change it. */
 pe_outcome pe_page_document(pe_request *request, pe_problem *why)
 {
-    filling of = {request->service, {request->edition, find(request), coding_of(request)}};
+    const document *page = documents;
+    while (strcmp(page->path, request->path) != 0)
+        page++;
+    filling of = {request->service, {request->edition, page, coding_of(request)}};
     const pe_cache_request wanted = {&of.key, sizeof of.key, fill, &of, 0};
     pe_cache *cache = request->service->documents;
     pe_cache_entry *entry = pe_cache_peek(cache, &of.key, sizeof of.key);
@@ -222,13 +217,12 @@ pe_outcome pe_page_document(pe_request *request, pe_problem *why)
         PE_TRY(pe_cache_get(cache, &wanted, &entry, NULL, why));
     }
     const kept *one = pe_cache_entry_value(entry);
-    return reply_form(
-        request, &one->form, one->coding, entry,
-        &(document_head){
-            .media_type = of.key.page->media_type,
-            .vary = of.key.page->shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
-            .cache_control = "no-cache",
-        });
+    return reply_form(request, &one->form, one->coding, entry,
+                      &(document_head){
+                          .media_type = page->media_type,
+                          .vary = page->shown ? "Accept, Accept-Encoding" : "Accept-Encoding",
+                          .cache_control = "no-cache",
+                      });
 }
 
 /* ---- the page, and its files ---- */

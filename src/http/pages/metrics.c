@@ -325,25 +325,6 @@ static const metric_row rows[] = {
 };
 /* clang-format on */
 
-static void take_held(pe_service *service, scrape *out)
-{
-    pe_cache_stats documents;
-    pe_learned_tables *learned = pe_tables_learned(service->tables);
-    const size_t tables = cached(&out->cache[TABLES]), unmade = pe_wave_unmade_bytes();
-    pe_cache_stats_get(service->documents, &documents);
-    out->held.responses = cached(&out->cache[RESPONSES]) + cached(&out->cache[REQUEST_KEYS]);
-    out->held.tables = tables > unmade ? tables - unmade : 0;
-    out->held.learned = pe_learned_tables_bytes(learned);
-    out->held.documents = cached(&documents);
-    out->held.coders = pe_coder_kept_bytes();
-    out->held.connections = out->connections * (uint64_t)service->settings->connection_memory_bytes;
-    pe_learned_tables_free(learned);
-    const uint64_t known = out->held.responses + out->held.tables + out->held.learned +
-                           out->held.documents + out->held.coders + out->body_bytes +
-                           out->held.connections;
-    out->held.other = out->budget.bytes > known ? out->budget.bytes - known : 0;
-}
-
 static void take(pe_service *service, scrape *out)
 {
     out->service = service;
@@ -369,7 +350,21 @@ static void take(pe_service *service, scrape *out)
     out->files_max = service->process.files_max;
     out->cpu_seconds = pe_process_cpu_seconds();
     out->started = service->process.started;
-    take_held(service, out);
+    pe_cache_stats documents;
+    pe_learned_tables *learned = pe_tables_learned(service->tables);
+    const size_t tables = cached(&out->cache[TABLES]), unmade = pe_wave_unmade_bytes();
+    pe_cache_stats_get(service->documents, &documents);
+    out->held.responses = cached(&out->cache[RESPONSES]) + cached(&out->cache[REQUEST_KEYS]);
+    out->held.tables = tables > unmade ? tables - unmade : 0;
+    out->held.learned = pe_learned_tables_bytes(learned);
+    out->held.documents = cached(&documents);
+    out->held.coders = pe_coder_kept_bytes();
+    out->held.connections = out->connections * (uint64_t)service->settings->connection_memory_bytes;
+    pe_learned_tables_free(learned);
+    const uint64_t known = out->held.responses + out->held.tables + out->held.learned +
+                           out->held.documents + out->held.coders + out->body_bytes +
+                           out->held.connections;
+    out->held.other = out->budget.bytes > known ? out->budget.bytes - known : 0;
 }
 
 /* The rows of caches, each with the end of its name. */

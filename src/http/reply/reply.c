@@ -94,13 +94,6 @@ static void end_line(pe_buffer *content)
         pe_buffer_str(content, "\n");
 }
 
-/* Is it a refusal that has to cost nothing, or for which memory is short? */
-static bool is_brief(pe_status status)
-{
-    return pe_status_is_ours(status) || status == PE_RATE_LIMITED || status == PE_UNAUTHORIZED ||
-           status == PE_FORBIDDEN;
-}
-
 #define PROBLEM_TYPE "application/problem+json"
 
 /* Where a picture was asked for, the picture of the problem's sentence; NULL: none was, or who asks
@@ -113,8 +106,12 @@ static const char *draw_problem(const pe_request *request, const pe_problem *pro
     pe_figure_options options;
     const char *accept = request->header[PE_HEADER_ACCEPT];
     pe_buffer sentence = {0};
+    const pe_status status = problem->status;
+    /* A refusal that has to cost nothing, or for which memory is short. */
+    const bool brief = pe_status_is_ours(status) || status == PE_RATE_LIMITED ||
+                       status == PE_UNAUTHORIZED || status == PE_FORBIDDEN;
     if (request->resource == NULL || request->method == PE_METHOD_POST ||
-        (accept != NULL && strstr(accept, PROBLEM_TYPE) != NULL) || is_brief(problem->status) ||
+        (accept != NULL && strstr(accept, PROBLEM_TYPE) != NULL) || brief ||
         !pe_query_figure_peek(request->query, &format, &options))
         return NULL;
     if (format == NULL && pe_format_negotiate(accept, NULL, NULL, &format, &none) != PE_OK)
@@ -123,7 +120,7 @@ static const char *draw_problem(const pe_request *request, const pe_problem *pro
         return NULL;
     for (const char *c = problem->detail; *c != '\0'; c++) /* letters of pictures, and sound XML */
         pe_buffer_add(&sentence, *c >= ' ' && *c <= '~' ? c : "?", 1);
-    format->sentence(&options, pe_status_title(problem->status), pe_buffer_text(&sentence), out);
+    format->sentence(&options, pe_status_title(status), pe_buffer_text(&sentence), out);
     pe_buffer_free(&sentence);
     if (out->failed)
         pe_buffer_free(out);

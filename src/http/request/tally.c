@@ -40,16 +40,6 @@ static const unsigned statuses[] = {0,   200, 204, 206, 304, 400, 401, 403, 404,
                                     413, 414, 415, 416, 417, 422, 429, 431, 500, 501, 503, 505};
 enum { STATUSES = PE_LEN(statuses) };
 
-static _Thread_local unsigned my_cell; /* one more than the number; 0: none yet */
-
-static unsigned cell_of_thread(void)
-{
-    static atomic_uint threads;
-    if (my_cell == 0)
-        my_cell = 1 + atomic_fetch_add(&threads, 1) % CELLS;
-    return my_cell - 1;
-}
-
 /* ---- begin and end ---- */
 
 static size_t slots(unsigned routes)
@@ -79,6 +69,8 @@ void pe_tally_free(pe_tally *tally)
 
 void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned status, int64_t now)
 {
+    static atomic_uint threads;
+    static _Thread_local unsigned of_thread; /* one more than the number of its cell; 0: none yet */
     const unsigned route = request->route_number < tally->routes ? request->route_number : 0;
     unsigned s = 1; /* most are 200 */
     while (s < STATUSES && statuses[s] != status)
@@ -95,7 +87,9 @@ void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned statu
         else
             free(made);
     }
-    cell *mine = &all->cell[cell_of_thread()];
+    if (of_thread == 0)
+        of_thread = 1 + atomic_fetch_add(&threads, 1) % CELLS;
+    cell *mine = &all->cell[of_thread - 1];
     pe_histogram_add(&mine->took, now - request->started);
     const uint64_t sent =
         request->reply_bytes != UINT64_MAX ? request->reply_bytes : request->bytes_streamed;

@@ -67,9 +67,15 @@ static bool read_number(const char **at, uint64_t *out)
 }
 
 /* "a-b", "a-" or "-n": positions, or the last n bytes. */
-static void read_one(const char *at, uint64_t length, pe_range *out)
+void pe_range_read(const char *range, const char *if_range, const char *etag, uint64_t length,
+                   pe_range *out)
 {
     uint64_t first = 0, last = UINT64_MAX;
+    *out = (pe_range){.kind = PE_RANGE_WHOLE};
+    if (range == NULL || strncasecmp(range, "bytes=", 6) != 0 ||
+        (if_range != NULL && strcmp(if_range, etag) != 0))
+        return;
+    const char *at = range + 6 + strspn(range + 6, " \t");
     bool has_first = read_number(&at, &first);
     if (*at++ != '-')
         return;
@@ -93,16 +99,4 @@ static void read_one(const char *at, uint64_t length, pe_range *out)
     out->bytes = last - first + 1;
     snprintf(out->text, sizeof out->text, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, last,
              length);
-}
-
-void pe_range_read(const char *range, const char *if_range, const char *etag, uint64_t length,
-                   pe_range *out)
-{
-    *out = (pe_range){.kind = PE_RANGE_WHOLE};
-    if (range == NULL || strncasecmp(range, "bytes=", 6) != 0)
-        return;
-    if (if_range != NULL && strcmp(if_range, etag) != 0)
-        return;
-    range += 6;
-    read_one(range + strspn(range, " \t"), length, out);
 }
