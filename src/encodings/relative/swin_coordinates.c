@@ -2,6 +2,7 @@
 /* swin_coordinates.c - the logarithmic coordinates from which Swin v2 makes its biases. */
 #include <stdlib.h>
 
+#include "base/yield.h"
 #include "encodings/registry.h"
 #include "encodings/relative/relative.h"
 #include "exact/round.h"
@@ -80,7 +81,7 @@ static pe_status plan_coordinates(pe_values *values, pe_plan *out, pe_problem *w
         const unsigned long most = wide ? pe_values_size(values, pretrained[a]) - 1 : 0;
         s->side[a] = side[a];
         s->at[a] = a == DOWN ? s->room : s->room + side[DOWN];
-        for (size_t offset = 1; offset < side[a]; offset++)
+        for (size_t offset = 1; offset < side[a] && !pe_yield_must_end(); offset++)
             s->at[a][offset] = pe_exact_round(dtype, eval_coordinate, &most, offset);
         if (most == 0)
             pe_plan_warn(out,
@@ -88,7 +89,7 @@ static pe_status plan_coordinates(pe_values *values, pe_plan *out, pe_problem *w
                          "%s - 1 = 0 there and gets NaN",
                          a == DOWN ? "window_height" : "window_width");
     }
-    return PE_OK;
+    return pe_yield_check(why);
 }
 
 /**

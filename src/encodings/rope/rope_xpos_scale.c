@@ -16,8 +16,9 @@ enum { PART_ERR = 28 };
 /* Bits beyond those of the result. */
 enum { GUARD = 64 };
 
-/* Units of work that make the powers of a pair, measured. */
-#define PAIR_WORK 128
+/* Units of work that make the powers of a pair: its scale, and both of a level; measured. */
+#define PAIR_WORK  96
+#define LEVEL_WORK 8
 
 pe_xpos_distance pe_rope_xpos_distance(double position, double center, bool negated)
 {
@@ -195,7 +196,7 @@ static void make_powers(const void *formula, void *out)
         const pe_pair cut = pe_fixed128_pair(&total);
         decline[i] = pe_pair_sum(cut.hi, cut.lo);
         make_tables(of, scale, i, out);
-        pe_yield_spend(PAIR_WORK);
+        pe_yield_spend(PAIR_WORK + LEVEL_WORK * of->levels);
     }
 }
 

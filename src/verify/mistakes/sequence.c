@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/yield.h"
+
+#define ITEM_WORK     8 /* units, of a number that an equation makes */
 #define TURN          6.283185307179586
 #define POSITION_NEAR 0.03 /* how well a position is measured */
 
@@ -184,8 +187,10 @@ double pe_sequence_at(const pe_sequence *s, size_t i)
 size_t pe_sequence_exceptions(const pe_sequence *s)
 {
     size_t n = 0;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         n += !pe_sequence_is_near(s, i, pe_sequence_at(s, i));
+        pe_yield_look(ITEM_WORK);
+    }
     return n;
 }
 

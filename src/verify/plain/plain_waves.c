@@ -397,8 +397,10 @@ static void make(const pe_sequence *p)
     pe_waves *t = p->state;
     const char *also = p->by->also != NULL ? p->by->also : "w";
     const bool read = pe_equation_read(also, p->terms, pe_sequence_terms, p->values, p, &e);
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->n; i++) {
         t->made.coordinate[i] = pe_sequence_at(p, i);
+        pe_yield_look(WAVE_WORK);
+    }
     for (size_t i = 0; i < t->pairs; i++)
         t->made.frequency[i] = read ? pe_equation_at(&e, p, (double)i) : nan("");
     pe_numbers_spend(p->of, p->n + t->pairs);

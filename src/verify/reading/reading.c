@@ -25,8 +25,9 @@
 #define LONE_NOISE    0.5  /* radians by which these may be off */
 #define FEW_ROWS      2048 /* that are looked at, though none of the sampled ones has a position */
 
-/* Units of work: the frequency of a pair, from all its samples. */
+/* Units of work: the frequency of a pair, from all its samples; a claimed position. */
 #define FREQUENCY_WORK 16384
+#define TOKEN_WORK     4
 
 /* ---- frequencies ---- */
 
@@ -315,8 +316,10 @@ static pe_status read_with(const pe_comparison *of, const pe_expect *expect,
     const pe_status status = s.order == NULL ? pe_fail_memory(why) : make_arrays(out, why);
     if (status == PE_OK) {
         memcpy(out->frequency, expect->frequency, s.pairs * sizeof *out->frequency);
-        for (size_t t = 0; t < out->tokens; t++)
+        for (size_t t = 0; t < out->tokens; t++) {
             out->claimed[t] = pe_upload_view_position(of->view, &expect->positions, t);
+            pe_yield_look(TOKEN_WORK);
+        }
         const bool all = measure(&s, least, out);
         *of->work += all ? 4 * of->view->elements : of->view->elements / 8;
     }
@@ -395,5 +398,6 @@ bool pe_reading_is_negative(const pe_reading *reading)
     size_t n = 0;
     for (size_t t = 0; t < reading->tokens; t++)
         n += reading->position[t] * reading->claimed[t] < 0;
+    pe_yield_look(reading->tokens / 8); /* it is asked of each mistake */
     return 2 * n > reading->tokens;
 }
