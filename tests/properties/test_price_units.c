@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "base/yield.h"
 #include "encodings/registry.h"
 #include "formats/stream.h"
@@ -94,6 +95,27 @@ static void what_is_counted_is_the_price(void **state)
     assert_in_range(refused, 0, PE_LEN(cases) * PE_LEN(formats) / 4);
 }
 
+/* Each has a row of its own, and no block of rows that nobody asked for. */
+static void what_lies_far_apart_costs_no_more_than_its_rows(void **state)
+{
+    static const char *const positions[] = {"0:576460752303423:9007199254741", "7:2000007:31250"};
+    for (size_t i = 0; i < PE_LEN(positions); i++) {
+        pe_meter meter = {0};
+        pe_buffer vectors = {0};
+        for (size_t v = 0; v < 64; v++)
+            pe_buffer_str(&vectors, v == 0 ? "[1,2,3,4,5,6,7,8]" : ",[1,2,3,4,5,6,7,8]");
+        pe_meter_begin(&meter);
+        encoded e = encode_json(&pe_rope_rotate, "{\"vectors\":[%s],\"positions\":\"%s\"}",
+                                pe_buffer_text(&vectors), positions[i]);
+        assert_int_equal(e.status, PE_OK);
+        free(encoded_all(&e, 0));
+        pe_meter_end();
+        assert_true(meter.units <= 64 * 8 * e.plan.tensors[0].work + SLACK / 16);
+        encoded_free(&e);
+        pe_buffer_free(&vectors);
+    }
+}
+
 static void count_turn(void *context)
 {
     ++*(uint64_t *)context;
@@ -150,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_counted_is_the_price),
+        cmocka_unit_test(what_lies_far_apart_costs_no_more_than_its_rows),
         cmocka_unit_test(work_comes_round),
         cmocka_unit_test(what_the_kernel_does_not_make_costs_more),
     };

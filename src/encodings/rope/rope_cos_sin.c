@@ -10,6 +10,8 @@
 #define BLOCK_PAIRS 4096
 /* Rows that are computed at once when they do not come in blocks. */
 #define OWN_ROWS 8
+/* Positions that lie farther apart than this on average do not come in blocks. */
+#define FAR_APART 8
 
 static size_t width(const pe_rope_cos_sin *rows)
 {
@@ -18,9 +20,16 @@ static size_t width(const pe_rope_cos_sin *rows)
 
 /* ---- of one axis ---- */
 
+bool pe_rope_cos_sin_are_dense(const pe_positions *positions)
+{
+    double least, most;
+    pe_positions_bounds(positions, &least, &most);
+    return !positions->fractional && most - least <= FAR_APART * (double)positions->count;
+}
+
 static bool in_blocks(const pe_rope_cos_sin *rows, const pe_rope_axis_rows *of)
 {
-    return !of->positions->fractional && width(rows) <= BLOCK_PAIRS;
+    return of->dense && width(rows) <= BLOCK_PAIRS;
 }
 
 static int64_t block_of(const pe_rope_axis_rows *of, size_t r)
@@ -50,6 +59,9 @@ static pe_status load_own(const pe_rope_cos_sin *rows, pe_rope_axis_rows *of, si
                           size_t most, size_t *got, pe_problem *why)
 {
     const size_t n = width(rows), count = most < OWN_ROWS ? most : OWN_ROWS;
+    *got = 1;
+    if (rows->axes != NULL && first > of->own_first && first < of->own_first + of->own_rows)
+        return PE_OK; /* there already: of several axes one token is loaded at a time */
     const pe_wave_layout layout = {
         .stride = 1, .cos_at = 0, .sin_at = (ptrdiff_t)(n * OWN_ROWS), .row = n};
     if (of->own == NULL)
@@ -57,7 +69,7 @@ static pe_status load_own(const pe_rope_cos_sin *rows, pe_rope_axis_rows *of, si
     if (of->own == NULL)
         return pe_fail_memory(why);
     of->own_first = first;
-    *got = count;
+    *got = of->own_rows = count;
     const pe_wave_table table = {rows->wave->wave, of->positions, &layout, PE_FLOAT64};
     return pe_wave_table_rows(&table, first, count, of->own, why);
 }
@@ -90,12 +102,14 @@ pe_status pe_rope_cos_sin_open(pe_rope_cos_sin *rows, pe_tables *tables, const p
                                pe_problem *why)
 {
     *rows = (pe_rope_cos_sin){.tables = tables, .wave = wave, .of[0].positions = positions};
+    rows->of[0].dense = pe_rope_cos_sin_are_dense(positions);
     if (axes == NULL || positions->shape.ndim < 2) /* one position for all axes */
         return PE_OK;
     rows->axes = axes;
     for (size_t axis = 0; axis < axes->n; axis++) {
         rows->of[axis].part = pe_positions_part(positions, axis, axes->n);
         rows->of[axis].positions = &rows->of[axis].part;
+        rows->of[axis].dense = pe_rope_cos_sin_are_dense(&rows->of[axis].part);
     }
     rows->mixed = malloc(2 * axes->pairs * sizeof *rows->mixed);
     return rows->mixed != NULL ? PE_OK : pe_fail_memory(why);
@@ -109,7 +123,7 @@ pe_status pe_rope_cos_sin_load(pe_rope_cos_sin *rows, size_t first, size_t most,
         return load(rows, &rows->of[0], first, most, got, why);
     for (size_t axis = 0; axis < axes->n; axis++) {
         const double *cos, *sin;
-        PE_TRY(load(rows, &rows->of[axis], first, 1, got, why));
+        PE_TRY(load(rows, &rows->of[axis], first, most, got, why));
         find(rows, &rows->of[axis], first, &cos, &sin);
         for (size_t k = 0; k < axes->n_runs; k++) {
             const pe_rope_axis_run *run = &axes->run[k];
@@ -119,6 +133,7 @@ pe_status pe_rope_cos_sin_load(pe_rope_cos_sin *rows, size_t first, size_t most,
             memcpy(rows->mixed + axes->pairs + run->first, sin + run->at, run->count * sizeof *sin);
         }
     }
+    *got = 1;
     return PE_OK;
 }
 

@@ -12,13 +12,14 @@ typedef struct pe_rope_axis_rows {
     pe_block block;                /* entry NULL: none held */
     int64_t block_at;
     double *own; /* computed: cosines [OWN_ROWS, n], then sines */
-    size_t own_first;
+    size_t own_first, own_rows;
+    bool dense; /* come in blocks */
 } pe_rope_axis_rows;
 
 /**
  * Rows of float64 cosines and sines at the positions of a sequence. Rows of integer positions come
  * from shared blocks, one of which is held at a time. Rows of other positions are computed, and so
- * are rows so wide that most of a block would be wasted.
+ * are rows so wide, or positions so far apart, that most of a block would be wasted.
  *
  * Positions [axes, ...] are one for each axis. Without axes (NULL), or with one position for all of
  * them, pair i has frequency i. Does not move: it points into itself.
@@ -30,6 +31,9 @@ typedef struct pe_rope_cos_sin {
     pe_rope_axis_rows of[PE_ROPE_AXES_MAX];
     double *mixed; /* of several axes: cosines [pairs], then sines */
 } pe_rope_cos_sin;
+
+/** Does a shared block hold several of these positions? Else each row is computed for itself. */
+bool pe_rope_cos_sin_are_dense(const pe_positions *positions);
 
 /** Release it with pe_rope_cos_sin_close, also when this fails. */
 pe_status pe_rope_cos_sin_open(pe_rope_cos_sin *rows, pe_tables *tables, const pe_shared_wave *wave,

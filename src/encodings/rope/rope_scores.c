@@ -156,7 +156,8 @@ static pe_status check(pe_values *values, pe_problem *why)
                    "key_positions must lie less than 2^53 from query_positions");
 }
 
-/* Finding the angles of two positions, whatever the pairs. */
+/* Finding the angles of two positions, whatever the pairs; and a unit for each pair where distances
+ * share no blocks. */
 #define PLACE_WORK 8
 
 static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
@@ -178,7 +179,9 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
     const pe_shape shape = {state->per_pair ? 3 : 2,
                             {state->q.shape.dim[0], state->k.shape.dim[0], unit}};
     PE_TRY(pe_plan_add_tensor(out, "logits", dtype, &shape, unit, why));
-    PE_TRY(pe_plan_set_work(out, 0, PE_DOT_WORK((d + unit - 1) / unit) + PLACE_WORK / unit, why));
+    const size_t place =
+        PLACE_WORK + (pe_rope_cos_sin_are_dense(&state->key_at) ? 0 : state->rope.pairs);
+    PE_TRY(pe_plan_set_work(out, 0, PE_DOT_WORK((d + unit - 1) / unit) + place / unit, why));
     PE_TRY(pe_rope_wave_plan(&state->rope, PE_ROPE_SQUARED, out, &state->wave, why));
     if (state->apart)
         PE_TRY(pe_rope_wave_plan(&state->rope, PE_ROPE_PLAIN, out, &state->bare, why));
