@@ -105,13 +105,6 @@ static pe_cache_entry *map_find(pe_cache *cache, uint64_t hash, const void *key,
     return entry;
 }
 
-static void map_add(pe_cache *cache, pe_cache_entry *entry)
-{
-    pe_cache_entry **bucket = bucket_of(cache, entry->hash);
-    entry->chain = *bucket;
-    *bucket = entry;
-}
-
 static void map_remove(pe_cache *cache, pe_cache_entry *entry)
 {
     pe_cache_entry **at = bucket_of(cache, entry->hash);
@@ -122,31 +115,6 @@ static void map_remove(pe_cache *cache, pe_cache_entry *entry)
 }
 
 /* ---- the list and its hand ---- */
-
-static void list_add_newest(pe_cache *cache, pe_cache_entry *entry)
-{
-    entry->newer = NULL;
-    entry->older = cache->newest;
-    if (cache->newest != NULL)
-        cache->newest->newer = entry;
-    else
-        cache->oldest = entry;
-    cache->newest = entry;
-    cache->entries++;
-}
-
-static void list_remove(pe_cache *cache, pe_cache_entry *entry)
-{
-    *(entry->newer != NULL ? &entry->newer->older : &cache->newest) = entry->older;
-    *(entry->older != NULL ? &entry->older->newer : &cache->oldest) = entry->newer;
-    entry->newer = entry->older = NULL;
-    cache->entries--;
-}
-
-static bool is_held(const pe_cache_entry *entry)
-{
-    return atomic_load_explicit(&entry->refs, memory_order_acquire) > 1;
-}
 
 /*
  * The hand moves from old to new. It clears the mark of each visited entry, and evicts the first
@@ -159,13 +127,17 @@ static bool is_held(const pe_cache_entry *entry)
 static pe_cache_entry *evict_one(pe_cache *cache)
 {
     pe_cache_entry *entry = cache->hand != NULL ? cache->hand : cache->oldest;
-    for (bool held; (held = is_held(entry)) || entry->visited;) {
+    for (bool held;
+         (held = atomic_load_explicit(&entry->refs, memory_order_acquire) > 1) || entry->visited;) {
         if (!held)
             entry->visited = false;
         entry = entry->newer != NULL ? entry->newer : cache->oldest;
     }
     cache->hand = entry->newer;
-    list_remove(cache, entry);
+    *(entry->newer != NULL ? &entry->newer->older : &cache->newest) = entry->older;
+    *(entry->older != NULL ? &entry->older->newer : &cache->oldest) = entry->newer;
+    entry->newer = entry->older = NULL;
+    cache->entries--;
     cache->bytes -= entry->bytes;
     map_remove(cache, entry);
     count(&cache->evictions);
@@ -268,15 +240,6 @@ pe_cache_entry *pe_cache_entry_ref(pe_cache_entry *entry)
     return entry;
 }
 
-static void free_entry(pe_cache_entry *entry)
-{
-    if (entry->ready)
-        entry->cache->free_value(entry->value);
-    if (!entry->kept)
-        atomic_fetch_sub(&entry->cache->loose, entry->bytes);
-    free(entry);
-}
-
 void pe_cache_entry_unref(pe_cache_entry *entry)
 {
     if (entry == NULL)
@@ -285,10 +248,15 @@ void pe_cache_entry_unref(pe_cache_entry *entry)
     const size_t held = entry->kept ? entry->bytes : 0;
     /* Acquire: the last holder sees all that others did before they dropped their references. */
     const size_t before = atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel);
-    if (before == 1)
-        free_entry(entry);
-    else if (before == 2)
+    if (before == 2)
         atomic_fetch_sub(&cache->held, held);
+    if (before != 1)
+        return;
+    if (entry->ready)
+        cache->free_value(entry->value);
+    if (!entry->kept)
+        atomic_fetch_sub(&cache->loose, entry->bytes);
+    free(entry);
 }
 
 /* ---- one thread fills, others wait ---- */
@@ -329,7 +297,11 @@ static pe_cache_entry *publish(pe_cache *cache, pe_cache_entry *entry, void *val
     size_t evicted;
     pe_cache_entry *victims = evict(cache, entry->bytes, &evicted);
     take(cache, entry->bytes);
-    list_add_newest(cache, pe_cache_entry_ref(entry));
+    pe_cache_entry_ref(entry);
+    entry->older = cache->newest;
+    *(cache->newest != NULL ? &cache->newest->newer : &cache->oldest) = entry;
+    cache->newest = entry;
+    cache->entries++;
     return victims;
 }
 
@@ -397,19 +369,6 @@ static pe_status join(pe_cache *cache, pe_cache_entry *entry, pe_cache_entry **o
     return PE_OK;
 }
 
-/* Put an entry to be filled into the map, with so much room made. With the lock held; returns the
- * victims. */
-static pe_cache_entry *begin(pe_cache *cache, pe_cache_entry *entry, size_t room)
-{
-    size_t evicted;
-    pe_cache_entry *victims = evict(cache, room, &evicted);
-    /* What was evicted beyond that has not been freed yet, so it is nobody else's room. */
-    entry->bytes = evicted > room ? evicted : room;
-    take(cache, entry->bytes);
-    map_add(cache, entry);
-    return victims;
-}
-
 /* Nobody has the entry yet, or nobody had a moment ago: nothing is allocated under the lock, since
  * an allocation may have to evict. */
 static pe_status fill_new(pe_cache *cache, pe_cache_entry *entry, const pe_cache_request *request,
@@ -423,7 +382,16 @@ static pe_status fill_new(pe_cache *cache, pe_cache_entry *entry, const pe_cache
         return join(cache, other, out, why);
     }
     const bool fits = room == 0 || admits(cache, room);
-    pe_cache_entry *victims = fits ? begin(cache, entry, room) : NULL;
+    pe_cache_entry *victims = NULL, **bucket = bucket_of(cache, entry->hash);
+    if (fits) {
+        size_t evicted;
+        victims = evict(cache, room, &evicted);
+        /* What was evicted beyond that has not been freed yet, so it is nobody else's room. */
+        entry->bytes = evicted > room ? evicted : room;
+        take(cache, entry->bytes);
+        entry->chain = *bucket;
+        *bucket = entry;
+    }
     pthread_mutex_unlock(&cache->lock);
     release_victims(victims);
     count(fits ? &cache->misses : &cache->rejected);
@@ -434,10 +402,11 @@ static pe_status fill_new(pe_cache *cache, pe_cache_entry *entry, const pe_cache
     return PE_OK;
 }
 
-/* room: what is made before the value; 0 when nobody knows how large that will be. */
-static pe_status get_once(pe_cache *cache, const pe_cache_request *request, size_t room,
-                          pe_cache_entry **out, int *hit, pe_problem *why)
+static pe_status get_once(pe_cache *cache, const pe_cache_request *request, pe_cache_entry **out,
+                          int *hit, pe_problem *why)
 {
+    /* what is made before the value */
+    const size_t room = request->most != 0 ? weigh(request->key_bytes, request->most) : 0;
     const uint64_t hash = pe_hash(&cache->seed, request->key, request->key_bytes);
     pthread_mutex_lock(&cache->lock);
     pe_cache_entry *entry = map_find(cache, hash, request->key, request->key_bytes);
@@ -448,26 +417,6 @@ static pe_status get_once(pe_cache *cache, const pe_cache_request *request, size
     entry = entry_make(cache, hash, request->key, request->key_bytes);
     return entry != NULL ? fill_new(cache, entry, request, room, out, hit, why)
                          : pe_fail_memory(why);
-}
-
-/* That another thread found no memory, had spent all it might, or had nobody who waits, need not
- * hold for this one, which has waited meanwhile. */
-static bool is_of_filler(pe_status status)
-{
-    return status == PE_OVERLOADED || status == PE_TOO_MUCH_WORK;
-}
-
-/* Each round ends with one that fills by itself. */
-static pe_status get(pe_cache *cache, const pe_cache_request *request, size_t room,
-                     pe_cache_entry **out, int *hit, pe_problem *why)
-{
-    int waited = false;
-    pe_status status = get_once(cache, request, room, out, &waited, why);
-    while (is_of_filler(status) && waited && !pe_yield_must_end())
-        status = get_once(cache, request, room, out, &waited, why);
-    if (hit != NULL)
-        *hit = waited;
-    return status;
 }
 
 /* ---- the interface ---- */
@@ -484,16 +433,19 @@ pe_cache_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes
     return entry;
 }
 
+/* That another thread found no memory, had spent all it might, or had nobody who waits, need not
+ * hold for this one, which has waited meanwhile. Each round ends with one that fills by itself. */
 pe_status pe_cache_get(pe_cache *cache, const pe_cache_request *request, pe_cache_entry **out,
                        int *hit, pe_problem *why)
 {
-    return get(cache, request, 0, out, hit, why);
-}
-
-pe_status pe_cache_get_bounded(pe_cache *cache, const pe_cache_request *request,
-                               pe_cache_entry **out, int *hit, pe_problem *why)
-{
-    return get(cache, request, weigh(request->key_bytes, request->most), out, hit, why);
+    int waited = false;
+    pe_status status = get_once(cache, request, out, &waited, why);
+    while ((status == PE_OVERLOADED || status == PE_TOO_MUCH_WORK) && waited &&
+           !pe_yield_must_end())
+        status = get_once(cache, request, out, &waited, why);
+    if (hit != NULL)
+        *hit = waited;
+    return status;
 }
 
 /* Under the lock `held` is never less than what is held: so there are entries that nobody holds, as

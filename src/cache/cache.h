@@ -63,23 +63,19 @@ typedef struct pe_cache_request {
     size_t key_bytes;
     pe_cache_fill fill;
     void *context; /* fill's */
-    size_t most;   /* pe_cache_get_bounded: the value has no more bytes */
+    size_t most;   /* the value has no more bytes; 0: nobody knows */
 } pe_cache_request;
 
 /**
  * The entry of the request's key, filled when absent; concurrent callers of the same key wait for
- * the one that fills. A value for which there is no room is handed out but not kept. *hit (may be
- * NULL) tells whether it was there or waited for.
+ * the one that fills. *hit (may be NULL) tells whether it was there or waited for.
+ *
+ * Where `most` is known, room is made for it before the value is filled. Without room nothing is
+ * filled: PE_OK, and *out is NULL. So no more than the budget is ever allocated. Where it is not, a
+ * value for which there is no room is handed out but not kept.
  */
 pe_status pe_cache_get(pe_cache *cache, const pe_cache_request *request, pe_cache_entry **out,
                        int *hit, pe_problem *why) PE_MUST_CHECK;
-
-/**
- * The same, but room for `most` bytes is made before the value is filled. Without room nothing is
- * filled: PE_OK, and *out is NULL. So no more than the budget is ever allocated.
- */
-pe_status pe_cache_get_bounded(pe_cache *cache, const pe_cache_request *request,
-                               pe_cache_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
 
 void *pe_cache_entry_value(const pe_cache_entry *entry);
 pe_cache_entry *pe_cache_entry_ref(pe_cache_entry *entry);

@@ -168,14 +168,13 @@ static void *load_cache(void *argument)
         char name[16];
         snprintf(name, sizeof name, "key-%u", (unsigned)(random % 500));
         counted_wish wish = {name, (size_t)(random >> 40) % 9000};
-        const pe_cache_request request = {name, strlen(name), fill_or_fail, &wish, wish.bytes};
+        const pe_cache_request request = {name, strlen(name), fill_or_fail, &wish,
+                                          load->bounded ? wish.bytes : 0};
         pe_cache_entry **slot = &held[random >> 60];
         pe_problem why = {0};
         pe_cache_entry_unref(*slot);
         *slot = NULL;
-        const pe_status status = load->bounded
-                                     ? pe_cache_get_bounded(load->cache, &request, slot, NULL, &why)
-                                     : pe_cache_get(load->cache, &request, slot, NULL, &why);
+        const pe_status status = pe_cache_get(load->cache, &request, slot, NULL, &why);
         if (status == PE_OK && *slot != NULL &&
             strcmp(((const counted_value *)pe_cache_entry_value(*slot))->name, name) != 0)
             load->complaint = "a key gave another key's value";

@@ -73,7 +73,7 @@ static pe_status get(pe_response_cache *cache, const char *key, wish *made, pe_c
                                      .most = pe_stored_response_weight(made->bytes, &metadata),
                                      .fill = fill,
                                      .context = made};
-    return pe_cache_get_bounded(cache->responses, &wanted, entry, NULL, &why);
+    return pe_cache_get(cache->responses, &wanted, entry, NULL, &why);
 }
 
 /* Fill a cache many times over with answers of up to `largest` bytes, looking after each. */

@@ -161,8 +161,7 @@ void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *
     pe_problem why;
     pe_cache_entry *entry = NULL;
     const pe_cache_request request = {raw->key, raw->bytes, copy_key, &key, weight_of(&key)};
-    if (raw->bytes > 0 &&
-        pe_cache_get_bounded(cache->requests, &request, &entry, NULL, &why) == PE_OK)
+    if (raw->bytes > 0 && pe_cache_get(cache->requests, &request, &entry, NULL, &why) == PE_OK)
         pe_cache_entry_unref(entry);
 }
 
@@ -220,8 +219,7 @@ pe_status pe_cached_response_get(pe_representation *representation, pe_coding co
         .fill = fill,
         .context = &context,
     };
-    return pe_cache_get_bounded(representation->service->responses->responses, &request, out, hit,
-                                why);
+    return pe_cache_get(representation->service->responses->responses, &request, out, hit, why);
 }
 
 void pe_cached_response_remember(const pe_representation *representation, pe_coding coding,
