@@ -162,13 +162,8 @@ static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
     const pe_param *row = to->param;
     *to = *from;
     to->param = row;
-    if (from->list == NULL)
-        return PE_OK;
-    to->list = malloc(from->list_length * sizeof *to->list);
-    if (to->list == NULL)
-        return pe_fail_memory(why);
-    memcpy(to->list, from->list, from->list_length * sizeof *to->list);
-    return PE_OK;
+    to->list = NULL;
+    return from->list != NULL ? pe_value_set_list(to, from->list, from->list_length, why) : PE_OK;
 }
 
 /* Not dtype and numerics: they are those of the comparison, and change no frequency. */

@@ -83,16 +83,8 @@ static pe_status copy(const pe_value *from, pe_value *to, pe_problem *why)
         return pe_fail(why, PE_INVALID_PARAMETER, "model",
                        "the model has %s %s, which is not offered here", from->param->name, wanted);
     }
-    if (from->param->kind == PE_KIND_REAL_LIST) {
-        double *list = malloc(from->list_length * sizeof *list);
-        if (list == NULL)
-            return pe_fail_memory(why);
-        memcpy(list, from->list, from->list_length * sizeof *list);
-        to->list = list;
-        to->list_length = from->list_length;
-        to->present = true;
-        return PE_OK;
-    }
+    if (from->param->kind == PE_KIND_REAL_LIST)
+        return pe_value_set_list(to, from->list, from->list_length, why);
     to->integer = from->integer;
     to->real = from->real;
     to->truth = from->truth;

@@ -204,12 +204,6 @@ static pe_status fail_rows(const reader *of, pe_slice rows, size_t n_rows)
     return failed;
 }
 
-/* What is known of rows before their numbers are held. */
-typedef struct extent {
-    size_t rows, n; /* [rows, n] */
-    size_t lists;   /* how many of the rows are lists */
-} extent;
-
 /* Rows as long as `all` says, which has room for them. */
 static pe_status fill_rows(const reader *of, pe_slice rows, pe_positions *all)
 {
@@ -242,20 +236,18 @@ pe_status pe_positions_parse(pe_slice text, const char *name, size_t max_count, 
     if (rows > 1 && rows > max_count)
         return too_many(&of, rows);
     if (rows > 1) {
-        extent sizes = {.rows = rows};
+        size_t n = 0, lists = 0; /* what is known before numbers are held */
         pe_slice rest = text, row_text;
-        for (size_t r = 0; r < sizes.rows; r++) {
+        for (size_t r = 0; r < rows; r++) {
             pe_positions row = {0};
-            if (next_row(&of, &rest, &row_text, &row) != PE_OK)
-                return fail_rows(&of, text, sizes.rows);
-            if (r == 0 && row.count > of.max_count / sizes.rows)
-                return too_many(&of, row.count * sizes.rows);
-            if (r != 0 && row.count != sizes.n)
-                return fail_rows(&of, text, sizes.rows);
-            sizes.n = row.count;
-            sizes.lists += row.step == 0;
+            const pe_status status = next_row(&of, &rest, &row_text, &row);
+            if (status != PE_OK || (r != 0 && row.count != n))
+                return fail_rows(&of, text, rows);
+            if (r == 0 && row.count > max_count / rows)
+                return too_many(&of, row.count * rows);
+            n = row.count;
+            lists += row.step == 0;
         }
-        const size_t n = sizes.n, lists = sizes.lists;
         pe_positions all = {.count = rows * n, .shape = {2, {rows, n}}};
         if (lists != 0)
             all.list = malloc(lists * n * sizeof *all.list);

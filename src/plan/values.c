@@ -67,6 +67,19 @@ static void *copy_bytes(const void *from, size_t bytes, bool *failed)
     return copy == NULL ? NULL : memcpy(copy, from, bytes);
 }
 
+pe_status pe_value_set_list(pe_value *value, const double *list, size_t n, pe_problem *why)
+{
+    bool failed = false;
+    double *copy = copy_bytes(list, n * sizeof *list, &failed);
+    if (failed)
+        return pe_fail_memory(why);
+    free(value->list);
+    value->list = copy;
+    value->list_length = n;
+    value->present = true;
+    return PE_OK;
+}
+
 /* A copy owns copies of what the value owns, but for its tensor and listed positions, which nobody
  * changes. */
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
@@ -224,20 +237,22 @@ bool pe_values_given(const pe_values *values, const char *name)
     return value != NULL && value->given;
 }
 
-void pe_values_set_int(pe_values *values, const char *name, int64_t integer)
+static pe_value *to_set(const pe_values *values, const char *name)
 {
     pe_value *value = pe_values_find(values, name);
     assert(value != NULL);
-    value->integer = integer;
     value->present = true;
+    return value;
+}
+
+void pe_values_set_int(pe_values *values, const char *name, int64_t integer)
+{
+    to_set(values, name)->integer = integer;
 }
 
 void pe_values_set_real(pe_values *values, const char *name, double real)
 {
-    pe_value *value = pe_values_find(values, name);
-    assert(value != NULL);
-    value->real = real;
-    value->present = true;
+    to_set(values, name)->real = real;
 }
 
 void pe_values_set_range(pe_values *values, const char *name, int64_t first, size_t count)

@@ -99,6 +99,10 @@ void pe_values_set_real(pe_values *values, const char *name, double real);
 /** Positions first, first + 1, ... (count > 0), where the client has given none. */
 void pe_values_set_range(pe_values *values, const char *name, int64_t first, size_t count);
 
+/** A copy of n numbers in place of the list of a value, which is present then. */
+pe_status pe_value_set_list(pe_value *value, const double *list, size_t n,
+                            pe_problem *why) PE_MUST_CHECK;
+
 /** Take the tensor of a row that has one out of values, to be kept or written to. A borrowed one
  * stays there, too: its numbers are in a body that is there for this request alone, or in a claim,
  * whose resources do not write to them. */

@@ -333,17 +333,8 @@ static pe_status read_grid(pe_values *values, const char *name, grid *out, pe_pr
 /* The list as a canonical form has it: two numbers. */
 static pe_status set_grid(pe_values *values, const char *name, const grid *from, pe_problem *why)
 {
-    pe_value *value = pe_values_find(values, name);
-    double *list = malloc(2 * sizeof *list);
-    if (list == NULL)
-        return pe_fail_memory(why);
-    list[0] = (double)from->height;
-    list[1] = (double)from->width;
-    free(value->list);
-    value->list = list;
-    value->list_length = 2;
-    value->present = true;
-    return PE_OK;
+    const double sides[] = {(double)from->height, (double)from->width};
+    return pe_value_set_list(pe_values_find(values, name), sides, PE_LEN(sides), why);
 }
 
 /* The least side whose square has n patches. */

@@ -85,22 +85,10 @@ const pe_resource pe_rope_grid_rotate = {
 
 /* ---- the same by rope/table ---- */
 
-static pe_status set_list(pe_values *values, const char *name, double a, double b, pe_problem *why)
-{
-    pe_value *value = pe_values_find(values, name);
-    value->list = malloc(PE_GRID_AXES * sizeof *value->list);
-    if (value->list == NULL)
-        return pe_fail_memory(why);
-    value->list[0] = a;
-    value->list[1] = b;
-    value->list_length = PE_GRID_AXES;
-    value->present = true;
-    return PE_OK;
-}
-
 static pe_status set_all(const pe_grid *grid, const pe_values *from, pe_values *to, pe_problem *why)
 {
     const double half = (double)grid->pairs;
+    const double dims[] = {half, half}, order[] = {PE_GRID_COLUMN, PE_GRID_ROW};
     pe_value *positions = pe_values_find(to, "positions");
     pe_value *pairing = pe_values_find(to, "pairing");
     pe_values_set_int(to, "head_dim", (int64_t)grid->head_dim);
@@ -109,9 +97,9 @@ static pe_status set_all(const pe_grid *grid, const pe_values *from, pe_values *
     pairing->present = positions->present = true;
     *pe_values_find(to, "dtype") = *pe_values_find(from, "dtype");
     PE_TRY(pe_rope_grid_positions(grid, true, &positions->positions, why));
-    PE_TRY(set_list(to, "axes_dims", half, half, why));
+    PE_TRY(pe_value_set_list(pe_values_find(to, "axes_dims"), dims, PE_GRID_AXES, why));
     if (grid->convention->first == PE_GRID_COLUMN)
-        PE_TRY(set_list(to, "axis_order", PE_GRID_COLUMN, PE_GRID_ROW, why));
+        PE_TRY(pe_value_set_list(pe_values_find(to, "axis_order"), order, PE_GRID_AXES, why));
     return pe_values_defaults(to, why);
 }
 
