@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.h - what large allocations ask of the system. */
+/* memory.h - what allocations ask of the system, and how much it lets this process have. */
 #ifndef PE_BASE_MEMORY_H
 #define PE_BASE_MEMORY_H
 
@@ -33,5 +33,11 @@ size_t pe_memory_resident(void);
  * *left: what could not be given back last time, 0 at first.   Threads  any, each with its own.
  */
 void pe_memory_give_back(size_t *left);
+
+/**
+ * The least of the memory of the machine, the limit of the address space (RLIMIT_AS) and those of
+ * the control groups, of version 1 or 2. *from (may be NULL): which of them, for people.
+ */
+size_t pe_system_memory(const char **from);
 
 #endif

@@ -33,23 +33,15 @@ static pe_status open_file(const pe_named_file *file, int *fd, size_t *bytes, pe
                    file->bytes_max, (long long)facts.st_size);
 }
 
-/* As much as is there, of at most `bytes`. */
-static size_t read_all(int fd, char *out, size_t bytes)
-{
-    size_t have = 0;
-    for (ssize_t got; have < bytes && (got = read(fd, out + have, bytes - have)) > 0;)
-        have += (size_t)got;
-    return have;
-}
-
 pe_status pe_named_file_read(const pe_named_file *file, char **out, size_t *bytes, pe_problem *why)
 {
     int fd;
     size_t most;
     PE_TRY(open_file(file, &fd, &most, why));
     *out = malloc(most + 1);
-    if (*out != NULL)
-        *bytes = read_all(fd, *out, most);
+    *bytes = 0; /* as much as is there */
+    for (ssize_t got; *out != NULL && (got = read(fd, *out + *bytes, most - *bytes)) > 0;)
+        *bytes += (size_t)got;
     close(fd);
     return *out != NULL ? PE_OK : pe_fail_memory(why);
 }
