@@ -98,6 +98,7 @@ const pe_fault pe_faults[] = {
     SET("rope_type", "ntk_mixed"),
     SET("rope_type", "ntk_by_parts"),
     SET("rope_type", "part_ntk"),
+    SET("rope_type", "ltx"),
     BASE(base_scaled_inverse, "((head_dim - 2)/head_dim)^2"),
     BASE(base_scaled_less_four, "(head_dim - 2)/(head_dim - 4)"),
     BASE(base_scaled_less_one, "(head_dim - 2)/(head_dim - 1)"),

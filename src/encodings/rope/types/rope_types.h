@@ -15,8 +15,9 @@
  * verify/mistakes/faults.c. A key that no other type reads gets a line in rope_formula.h and a row in
  * rope_params.c.
  *
- * compared: rope/compare offers it. proportional is left out: its model rotates other pairs. Then
- * what a channel costs more than by default, in units of work (plan/price.h), as measured.
+ * compared: rope/compare offers it. proportional and ltx are left out: their models rotate other
+ * pairs. Then what a channel costs more than by default, in units of work (plan/price.h), as
+ * measured.
  */
 #define PE_ROPE_TYPE_MAP(X)                                                                        \
     X(default, compared, 0)                                                                        \
@@ -31,7 +32,8 @@
     X(ntk_fixed, compared, 144)                                                                    \
     X(ntk_mixed, compared, 256)                                                                    \
     X(ntk_by_parts, compared, 512)                                                                 \
-    X(part_ntk, compared, 288)
+    X(part_ntk, compared, 288)                                                                     \
+    X(ltx, left_out, 288)
 
 #define PE_ROPE_TYPES_HELP                                                                         \
     "How the frequencies are scaled for contexts that are longer than in training. Let s be "      \
@@ -40,7 +42,8 @@
     "(seq_len - max)/max for s. ntk_fixed: (b s)^(-2i/d) / s^(2/d). ntk_mixed: theta / exp(a "     \
     "(i+1)^mixed_b). yarn and part_ntk: a ramp over the pairs. llama3 and ntk_by_parts: by the "   \
     "turns of a pair over the original context. longrope: lists of divisors. proportional: only "  \
-    "a share of the pairs rotates."
+    "a share of the pairs rotates. ltx: from pi/2 up to b pi/2, the next one after a pair of "     \
+    "each axis of mrope_section, which mrope_interleaved lets alternate."
 
 /** Where the rotation and its types of scaling come from. */
 #define PE_ROPE_SOURCE                                                                             \
@@ -50,7 +53,8 @@
     "freq_factors: ggml-org/ggml at d99724f2; all as in huggingface/transformers "                 \
     "src/transformers/modeling_rope_utils.py at b4b5244c9c7cdb80d0aaafdb8f35244612788532; "        \
     "ntk_alpha, ntk_fixed, ntk_mixed: vllm-project/vllm at cf027b86; ntk_by_parts: Peng et al. "   \
-    "2023, definition 2; part_ntk: bloc97 in jquesnelle/yarn at 995db5b5"
+    "2023, definition 2; part_ntk: bloc97 in jquesnelle/yarn at 995db5b5; "                        \
+    "ltx: LTX2AudioVideoRotaryPosEmbed of huggingface/diffusers 0.42.1"
 
 /** A key that has a default of its own with this type. */
 typedef struct pe_rope_key_default {
