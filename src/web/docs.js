@@ -75,15 +75,6 @@ function field(parameter) {
     return { parameter, input, element };
 }
 
-/** @param {Content} content */
-function bodyField(content) {
-    const id = fresh('body');
-    const shown = JSON.stringify(content.example ?? resolved(content.schema).examples?.[0] ?? {}, null, 2);
-    const rows = Math.min(ROWS_MAX, shown.split('\n').length);
-    const input = h('textarea', { id, name: 'body', rows, spellcheck: 'false' }, shown);
-    return { input, element: h('div.field', h('label', { for: id }, 'JSON body'), input) };
-}
-
 /** "array of integer", "number or null"; several types have no name. @param {Schema} schema @returns {string} */
 function kind({ type, items }) {
     if (type === undefined) return items === undefined ? '' : 'value or array';
@@ -98,26 +89,6 @@ function membersOf(json) {
 
 /** A list of what is told under a heading. @param {string} title @param {Element[][]} rows */
 const told = (title, rows) => (rows.length === 0 ? null : h('div.told', h('h3', title), h('dl', rows)));
-
-/** What a body may hold, each member with its type. @param {Content} json */
-function members(json) {
-    const { required = [] } = resolved(json.schema);
-    const rows = membersOf(json).map(([name, schema]) => [
-        h('dt', h('code', name), ` ${kind(resolved(schema))}${required.includes(name) ? ', required' : ''}`),
-        h('dd', inline(hint({ schema }))),
-    ]);
-    return told('Members', rows);
-}
-
-/** What may be answered. @param {Operation} operation */
-function answers({ responses }) {
-    const rows = Object.entries(responses).map(([status, answer]) => {
-        const { description, content: kinds = {} } = resolved(answer);
-        const media = Object.keys(kinds).map((name, i) => (i === 0 ? ` ${name}` : `, ${name}`));
-        return [h('dt', h('code', status), media), h('dd', prose(description))];
-    });
-    return told('Answers', rows);
-}
 
 /** The request that the form describes. @param {string} path @param {Field[]} fields @param {string | undefined} body */
 function asked(path, fields, body) {
@@ -149,39 +120,49 @@ async function content(response) {
     return h('pre', { tabindex: 0, 'aria-label': 'Answer' }, words.slice(0, TEXT_MAX) + more);
 }
 
-/** @param {HTMLElement} host @param {string} target @param {RequestInit} options */
-async function send(host, target, options) {
-    host.replaceChildren(h('p', 'Waiting …'));
-    try {
-        const response = await fetch(target, options);
-        const line = `${response.status} ${response.statusText}, ${response.headers.get('Content-Type') ?? 'no content'}`;
-        const shown = h('code', `${options.method} ${target}`);
-        host.replaceChildren(h('p', shown), h('p.status', line), await content(response));
-    } catch (error) {
-        host.replaceChildren(h('p', `The service did not answer: ${error}`));
-    }
-}
-
-/** The form of an operation. @param {string} path @param {Operation} operation @param {Parameter[]} parameters */
+/** The form of an operation, with what its body may hold and what may be answered.
+ * @param {string} path @param {Operation} operation @param {Parameter[]} parameters */
 function form(path, operation, parameters) {
     const fields = parameters.map(field);
     const json = operation.requestBody?.content['application/json'];
-    const body = json && bodyField(json);
+    const { required = [], examples = [] } = json === undefined ? {} : resolved(json.schema);
+    const example = JSON.stringify(json?.example ?? examples[0] ?? {}, null, 2);
+    const rows = Math.min(ROWS_MAX, example.split('\n').length);
+    const id = fresh('body');
+    const body = json && h('textarea', { id, name: 'body', rows, spellcheck: 'false' }, example);
+    const members = membersOf(json).map(([name, schema]) => [
+        h('dt', h('code', name), ` ${kind(resolved(schema))}${required.includes(name) ? ', required' : ''}`),
+        h('dd', inline(hint({ schema }))),
+    ]);
+    const answers = Object.entries(operation.responses).map(([status, answer]) => {
+        const { description, content: kinds = {} } = resolved(answer);
+        const media = Object.keys(kinds).map((name, i) => (i === 0 ? ` ${name}` : `, ${name}`));
+        return [h('dt', h('code', status), media), h('dd', prose(description))];
+    });
     const host = h('div.answer', { role: 'region', 'aria-live': 'polite', 'aria-label': `Answer of ${path}` });
     const element = h('form', { id: `form-${operation.operationId}` }, [
         h('div', [
             h('div.told', prose(operation.description ?? '')),
             h('p.note', `In clients: ${operation.operationId}`),
-            body?.element,
-            fields.map((each) => each.element),
+            body && h('div.field', h('label', { for: id }, 'JSON body'), body),
+            fields,
             h('p', h('button.button', { type: 'submit' }, 'Send')),
         ]),
-        h('div', host, json && members(json), answers(operation)),
+        h('div', host, told('Members', members), told('Answers', answers)),
     ]);
-    element.addEventListener('submit', (event) => {
+    element.addEventListener('submit', async (event) => {
         event.preventDefault();
-        const { target, options } = asked(path, fields, body?.input.value);
-        void send(host, target, options);
+        const { target, options } = asked(path, fields, body?.value);
+        host.replaceChildren(h('p', 'Waiting …'));
+        try {
+            const response = await fetch(target, options);
+            const { status, statusText, headers } = response;
+            const line = `${status} ${statusText}, ${headers.get('Content-Type') ?? 'no content'}`;
+            const shown = h('code', `${options.method} ${target}`);
+            host.replaceChildren(h('p', shown), h('p.status', line), await content(response));
+        } catch (error) {
+            host.replaceChildren(h('p', `The service did not answer: ${error}`));
+        }
     });
     return element;
 }
@@ -211,15 +192,7 @@ function entry(path, method, operation, shared) {
     return { element, open, pattern, words: words.toLowerCase(), tag: operation.tags[0] };
 }
 
-function entries() {
-    return Object.entries(contract.paths).flatMap(([path, item]) =>
-        ['get', 'post']
-            .filter((method) => method in item)
-            .map((method) => entry(path, method, item[method], item.parameters ?? [])),
-    );
-}
-
-/** Show what the words of the search are in. @param {ReturnType<typeof entries>} all */
+/** Show what the words of the search are in. @param {ReturnType<typeof entry>[]} all */
 function search(all) {
     const words = /** @type {HTMLInputElement} */ (document.getElementById('search')).value.toLowerCase().split(/\s+/);
     for (const each of all) each.element.hidden = !words.every((word) => each.words.includes(word));
@@ -236,40 +209,31 @@ function follow() {
     named?.scrollIntoView();
 }
 
-/** Browsers get this page for other addresses, too, in place of JSON: what they ask for is sent and shown.
- * @param {ReturnType<typeof entries>} all */
-function answerFor(all) {
-    const asked = all.find(({ pattern }) => location.pathname !== '/docs' && pattern.test(location.pathname));
-    const { groups = {} } = asked?.pattern.exec(location.pathname) ?? {};
-    asked?.open();
-    for (const [name, value] of Object.entries(groups))
-        asked?.element.querySelector(`[name="${name}"]`)?.setAttribute('value', decodeURIComponent(value));
-    asked?.element.querySelector('form')?.requestSubmit();
-    asked?.element.scrollIntoView();
-}
-
 async function main() {
     contract = await (await fetch('/openapi.json')).json();
-    const all = entries();
-    const sections = contract.tags.map((/** @type {{name: string, description: string}} */ tag) =>
-        h('section', { id: `of-${tag.name}` }, [
-            h('h2', tag.name.replaceAll('_', ' ')),
-            h('p.note', tag.description),
-            all.filter((each) => each.tag === tag.name).map((each) => each.element),
-        ]),
+    const all = Object.entries(contract.paths).flatMap(([path, item]) =>
+        ['get', 'post']
+            .filter((method) => method in item)
+            .map((method) => entry(path, method, item[method], item.parameters ?? [])),
     );
     document.getElementById('about')?.append(...prose(contract.info.description));
-    document.getElementById('operations')?.append(...sections);
-    const tags = contract.tags.flatMap((/** @type {{name: string}} */ { name }) => [
-        h('a', { href: `#of-${name}` }, name),
-        ' ',
-    ]);
-    document.getElementById('tags')?.append(...tags);
+    for (const { name, description } of contract.tags) {
+        const operations = all.filter((each) => each.tag === name);
+        const head = [h('h2', name.replaceAll('_', ' ')), h('p.note', description)];
+        document.getElementById('operations')?.append(h('section', { id: `of-${name}` }, head, operations));
+        document.getElementById('tags')?.append(h('a', { href: `#of-${name}` }, name), ' ');
+    }
     document.getElementById('search')?.addEventListener('input', () => search(all));
     addEventListener('hashchange', follow);
     search(all);
     follow();
-    answerFor(all);
+    // Browsers get this page for other addresses, too, in place of JSON: what they ask for is sent and shown.
+    const asked = all.find(({ pattern }) => location.pathname !== '/docs' && pattern.test(location.pathname));
+    asked?.open();
+    for (const [name, value] of Object.entries(asked?.pattern.exec(location.pathname)?.groups ?? {}))
+        asked?.element.querySelector(`[name="${name}"]`)?.setAttribute('value', decodeURIComponent(value));
+    asked?.element.querySelector('form')?.requestSubmit();
+    asked?.element.scrollIntoView();
 }
 
 void main();

@@ -11,6 +11,8 @@ const host = /** @type {HTMLElement} */ (document.getElementById('room'));
 const path = /** @type {HTMLElement} */ (document.getElementById('path'));
 const status = /** @type {HTMLElement} */ (document.getElementById('status'));
 
+const ANEW = 'If the service has a new release, loading the page anew helps.';
+
 /** @type {{place: Place, shown: Shown} | null} */
 let current = null;
 /** A file for the room that comes. @type {File | null} */
@@ -35,13 +37,6 @@ function go(room, rest = '', values = {}) {
     location.hash = text(room, rest, values);
 }
 
-/** A file of a room that did not come: the server is away, which the line says, or has another release.
- * @returns {Promise<never>} */
-async function gone() {
-    await request('/livez');
-    throw new Error('This room could not be loaded. If the service has a new release, loading the page anew helps.');
-}
-
 /** Show the room that the address names, or tell the one that is there what changed. */
 async function follow() {
     const { room: id, rest, values } = read();
@@ -57,6 +52,11 @@ async function follow() {
     }
     host.setAttribute('aria-busy', 'true');
     const place = new Place(room.id, rest, values);
+    // A file of a room that did not come: the server is away, which the line says, or has another release.
+    const gone = async () => {
+        await request('/livez');
+        throw new Error(`This room could not be loaded. ${ANEW}`);
+    };
     const [module, known] = await Promise.all([room.load().catch(gone), listing()]);
     const now = read();
     if (now.room !== id || now.rest !== rest) return;
@@ -125,14 +125,6 @@ line.addEventListener('lost', () => {
     say(`The server does not answer.${stays} This page asks again until it is back.`);
 });
 
-/** A file that was dropped: the room takes it, or else the one that can. @param {File} file */
-function deliver(file) {
-    dropped = null;
-    if (current?.shown.take?.(file)) return;
-    dropped = file;
-    go(/\.json$/i.test(file.name) ? 'models' : 'doctor');
-}
-
 window.addEventListener('dragover', (event) => {
     event.preventDefault();
     document.body.classList.add('over');
@@ -141,8 +133,10 @@ window.addEventListener('dragleave', () => document.body.classList.remove('over'
 window.addEventListener('drop', (event) => {
     event.preventDefault();
     document.body.classList.remove('over');
-    const file = event.dataTransfer?.files[0];
-    if (file) deliver(file);
+    const file = event.dataTransfer?.files[0] ?? null;
+    // The room takes it, or else the one that can.
+    dropped = file && current?.shown.take?.(file) ? null : file;
+    if (dropped !== null) go(/\.json$/i.test(dropped.name) ? 'models' : 'doctor');
 });
 line.addEventListener('back', () => {
     say('');

@@ -71,16 +71,6 @@ function lose() {
 export const address = (path, values = {}) =>
     path + query(values, (text) => encodeURIComponent(text).replace(/%(2C|3A|2F)/g, decodeURIComponent));
 
-/** @param {Response} response */
-async function problem(response) {
-    try {
-        return new Problem(await response.json());
-    } catch {
-        const { status } = response;
-        return new Problem({ status, code: 'unknown', title: `The server replied ${status}.` });
-    }
-}
-
 /** A good response; one of a busy server is waited for. @param {string} url @param {Options} [options] */
 export async function request(url, options = {}) {
     const { signal, body, range } = options;
@@ -105,8 +95,10 @@ export async function request(url, options = {}) {
         } catch (error) {
             throw signal?.aborted ? error : lose();
         }
-        if (response.ok) return response;
-        if (response.status !== 503 || attempt >= BUSY_TRIES) throw await problem(response);
+        const { ok, status } = response;
+        if (ok) return response;
+        const unknown = { status, code: 'unknown', title: `The server replied ${status}.` };
+        if (status !== 503 || attempt >= BUSY_TRIES) throw new Problem(await response.json().catch(() => unknown));
         await pause(1000 * Math.min(5, Number(response.headers.get('Retry-After') ?? 1)));
     }
 }

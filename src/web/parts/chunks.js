@@ -130,8 +130,12 @@ export class Chunks {
         if (low > 0) wanted.push(low - 1);
         for (const [index, control] of this.coming) if (!wanted.includes(index)) control.abort();
         this.wanted = wanted.filter((index) => !this.held.has(index) && !this.coming.has(index));
-        this.#keep(wanted);
-        this.#next();
+        // Chunks beyond the budget are forgotten, those furthest from view first.
+        const most = Math.max(wanted.length, Math.floor(KEPT_ELEMENTS / (this.high * this.matrix.columns)));
+        const far = [...this.held.keys()].sort((a, b) => Math.abs(b - low) - Math.abs(a - low));
+        for (const index of far.slice(0, Math.max(0, this.held.size - most)))
+            if (!wanted.includes(index)) this.held.delete(index);
+        void this.#next();
     }
 
     /** Stop all requests. */
@@ -140,15 +144,13 @@ export class Chunks {
         for (const control of this.coming.values()) control.abort();
     }
 
-    #next() {
-        while (this.coming.size < AT_ONCE && this.wanted.length > 0)
-            void this.#load(/** @type {number} */ (this.wanted.shift()));
-    }
-
-    /** @param {number} index */
-    async #load(index) {
+    /** Read the next of those that are wanted, while there is room. */
+    async #next() {
+        const index = this.coming.size < AT_ONCE ? this.wanted.shift() : undefined;
+        if (index === undefined) return;
         const control = new AbortController();
         this.coming.set(index, control);
+        void this.#next();
         const first = index * this.high;
         const rows = Math.min(this.high, this.matrix.rows - first);
         try {
@@ -159,15 +161,6 @@ export class Chunks {
             if (!control.signal.aborted) this.failed(error);
         }
         this.coming.delete(index);
-        this.#next();
-    }
-
-    /** Forget chunks beyond the budget, those furthest from view first. @param {number[]} wanted */
-    #keep(wanted) {
-        const most = Math.max(wanted.length, Math.floor(KEPT_ELEMENTS / (this.high * this.matrix.columns)));
-        const middle = wanted[0] ?? 0;
-        const far = [...this.held.keys()].sort((a, b) => Math.abs(b - middle) - Math.abs(a - middle));
-        for (const index of far.slice(0, Math.max(0, this.held.size - most)))
-            if (!wanted.includes(index)) this.held.delete(index);
+        void this.#next();
     }
 }

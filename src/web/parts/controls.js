@@ -1,5 +1,5 @@
 // controls.js - a form from rows of GET /v1: a control for each parameter, with the server's own errors beside it.
-import { field, fresh, h } from './dom.js';
+import { field, fresh, h, put } from './dom.js';
 import { derived, initial, needed } from './listing.js';
 import { Problem, parameterOf } from './api.js';
 import { complaint } from './latest.js';
@@ -8,6 +8,7 @@ import { keys } from './pointers.js';
 import { search } from './search.js';
 
 /** @import { Parameter } from './listing.js' */
+/** @import { Choice } from './search.js' */
 
 /** @typedef {(value: string, done?: boolean) => void} Change done: nothing moves any more */
 /** A parameter that no resource has; a list in place of a type has its choices.
@@ -97,15 +98,14 @@ function segments({ type, choices = ['true', 'false'] }, change, id) {
     const many = type === 'choices';
     const name = fresh('choice');
     const inputs = choices.map((value) => h('input', { type: many ? 'checkbox' : 'radio', name, value }));
-    const chosen = () => inputs.filter(({ checked }) => checked).map(({ value }) => value);
-    const onchange = () => change(chosen().join(','), true);
-    const group = h(
-        'div.segments',
-        { role: many ? 'group' : 'radiogroup', 'aria-labelledby': `${id}-name`, onchange },
-        inputs.map((input) => h('label', input, h('span', input.value))),
-    );
+    const onchange = () => {
+        const chosen = inputs.filter(({ checked }) => checked);
+        change(chosen.map(({ value }) => value).join(','), true);
+    };
+    const how = { role: many ? 'group' : 'radiogroup', 'aria-labelledby': `${id}-name`, onchange };
+    const labels = inputs.map((input) => h('label', input, h('span', input.value)));
     return {
-        parts: [group],
+        parts: [h('div.segments', how, labels)],
         show: /** @param {string} value */ (value) => {
             const wanted = many ? value.split(/\s*,\s*/) : [value];
             for (const input of inputs) input.checked = wanted.includes(input.value);
@@ -113,11 +113,12 @@ function segments({ type, choices = ['true', 'false'] }, change, id) {
     };
 }
 
-/** What a parameter is set by. @param {Parameter} parameter @param {Change} change @param {string} id */
+/** What a parameter is set by. No choices at all are offered later. @param {Parameter} parameter @param {Change} change
+ * @param {string} id @returns {{parts: HTMLElement[], show: (value: string) => void, offer?: (all: Choice[]) => void}} */
 function parts(parameter, change, id) {
     const { type, choices } = parameter;
     if (type === 'integer' || type === 'number') return number(parameter, change, id);
-    if (type !== 'choices' && choices && choices.length > CHIPS_MAX) {
+    if (type !== 'choices' && choices && (choices.length > CHIPS_MAX || choices.length === 0)) {
         const found = search(id, change);
         found.offer(choices.map((value) => ({ value, title: value })));
         return found;
@@ -135,22 +136,25 @@ function parts(parameter, change, id) {
 export function control(parameter, change) {
     const { name, type, unit, description, default: preset } = parameter;
     const id = fresh('field');
-    const { parts: inner, show } = parts(parameter, change, id);
+    const { parts: inner, show, offer } = parts(parameter, change, id);
     const group = inner[0].matches('.segments');
     const title = group ? h('span.name', { id: `${id}-name` }, name) : h('label.name', { for: id }, name);
     const error = complaint(`${id}-error`);
     const none = type === 'choices' && preset !== undefined && ` None: ${preset}.`;
     const target = inner.find((part) => part.id === id) ?? inner[0];
     target.setAttribute('aria-describedby', `${id}-help ${id}-error`);
+    const words = h('p.help', { id: `${id}-help` }, description, none);
     const element = h('div.control', { 'data-parameter': name }, [
         h('div.control-head', title, unit && h('span.unit', unit)),
         h('div.control-row', inner),
-        error.element,
-        h('p.help', { id: `${id}-help` }, description, none),
+        error,
+        words,
     ]);
     return {
         element,
+        words,
         show,
+        offer,
         /** @param {string} words an empty text takes the error away */
         fail: (words) => {
             error.show(words === '' ? null : new Error(words));
@@ -181,19 +185,21 @@ export function form(change) {
     const general = complaint();
     const more = h('details.more');
     const element = h('form.form', { onsubmit: (/** @type {Event} */ event) => event.preventDefault() });
-    const make = /** @param {Parameter} parameter */ (parameter) =>
-        control(parameter, (value, done = true) =>
-            change(parameter.name, value === '' || value === usual(parameter) ? null : value, done),
-        );
     const build = /** @param {Parameter[]} rows */ (rows) => {
         const needs = /** @param {Parameter} each */ (each) =>
             needed(each) || ['tensor', 'positions'].includes(each.type);
         const all = [...rows].sort((a, b) => Number(needs(b)) - Number(needs(a)));
-        controls = new Map(all.map((each) => [each.name, make(each)]));
-        const elements = [...controls.values()].map((each) => each.element);
+        controls = new Map(
+            all.map((each) => {
+                const set = /** @type {Change} */ (value, done = true) =>
+                    change(each.name, value === '' || value === usual(each) ? null : value, done);
+                return [each.name, control(each, set)];
+            }),
+        );
+        const elements = [...controls.values()].map((each) => each);
         const rest = elements.splice(Math.max(SHOWN, rows.filter(needs).length));
-        more.replaceChildren(h('summary', `${rest.length} more parameter${rest.length === 1 ? '' : 's'}`), ...rest);
-        element.replaceChildren(...elements, ...(rest.length > 0 ? [more] : []), general.element);
+        put(more, h('summary', `${rest.length} more parameter${rest.length === 1 ? '' : 's'}`), rest);
+        put(element, elements, rest.length > 0 && more, general);
     };
     return {
         element,

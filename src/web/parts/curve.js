@@ -1,5 +1,5 @@
 // curve.js - series of numbers as curves, with axes.
-import { attribute, fresh, h, painted, svg, unit } from './dom.js';
+import { attribute, fresh, h, painted, put, svg, unit } from './dom.js';
 import { clamp, tick } from './number.js';
 import { ALONG, keys } from './pointers.js';
 import { rounded, scale } from './scale.js';
@@ -86,19 +86,37 @@ export class Curve {
         });
         this.key = h('ul.key');
         /** @private */ this.table = seriesTable(options.name, () => this.series);
-        this.element = h('div.curves', this.picture, this.key, !options.tabled && this.table.element);
+        this.element = h('div.curves', this.picture, this.key, !options.tabled && this.table);
         this.picture.style.setProperty('height', `${(options.height ?? HEIGHT) / 16}rem`);
         const { draw, stop } = painted(this.picture, () => this.#paint());
         this.draw = draw;
         this.stop = stop;
-        if (options.onCursor) this.#listen();
+        const { onCursor } = options;
+        if (!onCursor) return;
+        const to = /** @param {number} index @param {boolean} done */ (index, done) => {
+            const longest = Math.max(0, ...this.series.map(({ y }) => y.length));
+            const at = clamp(index, 0, longest - 1);
+            this.mark(at);
+            onCursor(at, done);
+        };
+        const at = /** @param {MouseEvent} event */ (event) => {
+            const place = this.x.invert(event.clientX - this.picture.getBoundingClientRect().left);
+            const x = this.series[0]?.x;
+            if (x === undefined) return Math.round(place);
+            const far = Array.from(x, (value) => Math.abs(value - place));
+            return far.indexOf(Math.min(...far));
+        };
+        this.picture.addEventListener('pointermove', (event) => to(at(event), false));
+        this.picture.addEventListener('click', (event) => to(at(event), true));
+        keys(this.picture, ALONG, (by, { shiftKey }) => to((this.cursor ?? 0) + by * (shiftKey ? 10 : 1), true));
     }
 
     /** @param {Series[]} series */
     show(series) {
         this.series = series;
         const names = series.length < 2 ? [] : series;
-        this.key.replaceChildren(...names.map(({ name }, i) => h('li', { class: `series-${i % 8}` }, name)));
+        const key = names.map(({ name }, i) => h('li', { class: `series-${i % 8}` }, name));
+        put(this.key, key);
         this.draw();
         this.table.refresh();
     }
@@ -107,25 +125,6 @@ export class Curve {
     mark(index) {
         this.cursor = index;
         this.draw();
-    }
-
-    #listen() {
-        const { onCursor } = this.options;
-        const longest = () => Math.max(0, ...this.series.map(({ y }) => y.length));
-        const to = /** @param {number} index @param {boolean} done */ (index, done) => {
-            this.mark(clamp(index, 0, longest() - 1));
-            onCursor?.(/** @type {number} */ (this.cursor), done);
-        };
-        const at = /** @param {PointerEvent} event */ (event) => {
-            const place = this.x.invert(event.clientX - this.picture.getBoundingClientRect().left);
-            const x = this.series[0]?.x;
-            if (x === undefined) return Math.round(place);
-            const far = Array.from(x, (value) => Math.abs(value - place));
-            return far.reduce((best, each, i) => (each < far[best] ? i : best), 0);
-        };
-        this.picture.addEventListener('pointermove', (event) => to(at(event), false));
-        this.picture.addEventListener('click', (event) => to(at(/** @type {PointerEvent} */ (event)), true));
-        keys(this.picture, ALONG, (by, { shiftKey }) => to((this.cursor ?? 0) + by * (shiftKey ? 10 : 1), true));
     }
 
     #paint() {
@@ -163,7 +162,7 @@ export class Curve {
             named && this.#ends(right, floor, size),
             this.#marks(floor),
         ];
-        this.picture.replaceChildren(...shown.filter((each) => each !== false));
+        put(this.picture, shown);
     }
 
     /** The name of each series beside its last point, those of near points apart.
@@ -192,41 +191,27 @@ export class Curve {
     #line(one, index) {
         const n = one.y.length;
         const dense = n > POINTS_PER_PIXEL * this.picture.clientWidth;
-        const dot = /** @param {number} value @param {number} i */ (value, i) =>
-            Number.isFinite(value) && svg('circle', { r: 2.5, cx: this.x(one.x ? one.x[i] : i), cy: this.y(value) });
+        const points = Array.from(one.y, (value, i) => ({ x: this.x(one.x ? one.x[i] : i), y: this.y(value) }));
+        const seen = points.filter(({ y }) => Number.isFinite(y));
         if (this.options.points && !dense)
-            return svg('g', { class: `dots series-${index % 8}` }, [Array.from(one.y, dot)]);
-        return svg('path', { class: `line series-${index % 8}`, d: dense ? this.#band(one) : this.#path(one) });
-    }
-
-    /** @param {Series} one */
-    #path({ x, y }) {
-        let text = '';
-        let pen = 'M';
-        for (let i = 0; i < y.length; i++) {
-            const at = this.y(y[i]);
-            if (!Number.isFinite(at)) pen = 'M';
-            else {
-                text += `${pen}${this.x(x ? x[i] : i).toFixed(2)} ${at.toFixed(2)}`;
-                pen = 'L';
-            }
-        }
-        return text;
-    }
-
-    /** A line from the least to the greatest value of each pixel. @param {Series} one */
-    #band({ x, y }) {
-        /** @type {Map<number, [number, number]>} */
-        const pixels = new Map();
-        for (let i = 0; i < y.length; i++) {
-            const [column, at] = [Math.round(this.x(x ? x[i] : i)), this.y(y[i])];
-            if (!Number.isFinite(at)) continue;
-            const span = pixels.get(column);
-            if (span === undefined) pixels.set(column, [at, at]);
-            else pixels.set(column, [Math.min(span[0], at), Math.max(span[1], at)]);
-        }
-        const ends = [...pixels].map(([at, [low, high]]) => `${at} ${low.toFixed(1)}L${at} ${high.toFixed(1)}`);
-        return `M${ends.join('L')}`;
+            return svg('g', { class: `dots series-${index % 8}` }, [
+                seen.map(({ x, y }) => svg('circle', { r: 2.5, cx: x, cy: y })),
+            ]);
+        let d = '';
+        if (dense) {
+            // A line from the least to the greatest value of each pixel.
+            const pixels = Map.groupBy(seen, ({ x }) => Math.round(x));
+            const ends = [...pixels].map(([at, list]) => {
+                const ys = list.map(({ y }) => y);
+                return `${at} ${Math.min(...ys).toFixed(1)}L${at} ${Math.max(...ys).toFixed(1)}`;
+            });
+            d = `M${ends.join('L')}`;
+        } else
+            points.forEach(({ x, y }, i) => {
+                if (!Number.isFinite(y)) return;
+                d += `${Number.isFinite(points[i - 1]?.y) ? 'L' : 'M'}${x.toFixed(2)} ${y.toFixed(2)}`;
+            });
+        return svg('path', { class: `line series-${index % 8}`, d });
     }
 
     /** @param {number} floor */

@@ -4,7 +4,7 @@ const HTML = 'http://www.w3.org/1999/xhtml';
 const SVG = 'http://www.w3.org/2000/svg';
 const MATH = 'http://www.w3.org/1998/Math/MathML';
 
-/** @typedef {Node | string | number | null | undefined | false} Leaf */
+/** A part is a child by its element. @typedef {Node | {element: Node} | string | number | null | undefined | false} Leaf */
 /** @template T @typedef {T | readonly T[]} Some */
 /** A list may hold lists; what others pass on goes deeper. @typedef {Some<Some<Leaf>>} Child @typedef {Some<Some<Child>>} Children */
 /** @typedef {Record<string, unknown>} Attributes */
@@ -25,12 +25,21 @@ export function attribute(element, attributes) {
 
 /** The attributes come first, where there are some. @param {Element} element @param {(Attributes | Children)[]} rest */
 function fill(element, rest) {
-    const plain = Object.getPrototypeOf(rest[0] ?? '') === Object.prototype;
-    if (plain) attribute(element, /** @type {Attributes} */ (rest[0]));
+    const first = /** @type {Attributes} */ (rest[0] ?? '');
+    const plain = Object.getPrototypeOf(first) === Object.prototype && !Object.hasOwn(first, 'element');
+    if (plain) attribute(element, first);
     for (const child of /** @type {unknown[]} */ (rest.slice(plain ? 1 : 0)).flat(Infinity))
-        if (child !== null && child !== undefined && child !== false)
-            element.append(child instanceof Node ? child : String(child));
+        if (child !== null && child !== undefined && child !== false) {
+            const own = /** @type {{element?: Node}} */ (child).element ?? child;
+            element.append(own instanceof Node ? own : String(own));
+        }
     return element;
+}
+
+/** Other children in place of those that are there. @param {Element} element @param {...Children} children */
+export function put(element, ...children) {
+    element.replaceChildren();
+    fill(element, children);
 }
 
 /** An element of a namespace and its classes: "p.note.wide". @param {string} space @param {string} words */

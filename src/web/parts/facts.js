@@ -1,12 +1,10 @@
 // facts.js - what a cell of a table is: its position, pair, frequency and formula. All numbers are the server's.
 import { tensors } from './api.js';
-import { alibi, bucket, clipped, frequency, slope, windowed } from './distances.js';
-import { call, formula, fraction, power, row } from './formula.js';
+import { call, formula, fraction, power, row, sub } from './formula.js';
 import { brief, digits } from './number.js';
 import { positionOf } from './positions.js';
 import { valueFacts } from './readout.js';
 
-/** @import { LookUp } from './distances.js' */
 /** @import { Part } from './formula.js' */
 /** @import { Fact } from './readout.js' */
 /** @import { Answer, Tensor } from './safetensors.js' */
@@ -26,6 +24,9 @@ import { valueFacts } from './readout.js';
 /** What is known of a cell beside its value. `formula`: what its value is, in words or as the parts before "= value".
  * @typedef {{formula: string | Part[], [name: string]: Fact[1] | Part[]}} Known */
 /** @typedef {(cell: Cell, position: number | undefined, slice: number, value: number | undefined) => Known | null} More */
+
+/** @typedef {Record<string, number>} Numbers */
+/** @typedef {<P extends keyof import('openapi').paths>(path: P, values: import('./api.js').Asked<P>, names: string[]) => ArrayLike<number>[] | null} LookUp */
 
 /** @type {Map<string, ArrayLike<number>[] | null>} */
 const known = new Map();
@@ -56,28 +57,19 @@ function waveOf(look, values, pair) {
     return { pair, frequency, wavelength: `${wavelength} tokens` };
 }
 
-/** Which function of which pair stands in a column of a sinusoidal table. @param {number} column @param {number} width @param {unknown} layout */
-function waveAt(column, width, layout) {
-    if (layout === 'interleaved') return { pair: column >> 1, name: column % 2 === 0 ? 'sin' : 'cos' };
-    const first = column < width / 2;
-    return { pair: first ? column : column - width / 2, name: first === (layout === 'sin_cos') ? 'sin' : 'cos' };
-}
-
 /** @param {Answer} answer @param {LookUp} look @returns {More | undefined} */
-function sinusoidal({ parameters, tensors: all }, look) {
-    const {
-        d_model: width,
-        base,
-        layout,
-        freq_shift: shift,
-        scale,
-        amplitude,
-    } = /** @type {Record<string, number>} */ (parameters);
-    if (shift !== 0 || width % 2 !== 0 || all.size !== 1) return undefined;
+function sinusoidal({ parameters: { layout, ...parameters }, tensors: all }, look) {
+    const { d_model: width, base, freq_shift, scale, amplitude } = /** @type {Numbers} */ (parameters);
+    if (freq_shift !== 0 || width % 2 !== 0 || all.size !== 1) return undefined;
     const times = amplitude === 1 ? [] : [brief(amplitude, 17), '·'];
     return ({ column }, position) => {
         if (position === undefined) return null;
-        const { pair, name } = waveAt(column, width, layout);
+        // Which function of which pair stands in the column.
+        const half = width / 2;
+        const mixed = layout === 'interleaved';
+        const pair = mixed ? column >> 1 : column % half;
+        const sine = mixed ? column % 2 === 0 : column < half === (layout === 'sin_cos');
+        const name = sine ? 'sin' : 'cos';
         const place = scale === 1 ? String(position) : row(position, '·', brief(scale, 17));
         const angle = fraction(place, power(String(base), row(2 * pair, '/', width)));
         const waves = waveOf(look, { head_dim: String(width), rope_theta: String(base) }, pair);
@@ -98,6 +90,103 @@ function rope({ parameters, scalars }, look, tensor) {
         if (position === undefined) return null;
         const waves = waveOf(look, values, column);
         return { ...waves, formula: [...times, call(tensor, position, '·', waves.frequency ?? '…')] };
+    };
+}
+
+/** Queries are the last of the positions of keys. @param {Numbers} parameters @param {number} query */
+const placeOf = ({ query_length: queries, key_length: keys }, query) => keys - queries + query;
+
+/** @param {Numbers} all @param {{row: number, column: number}} cell */
+const distance = (all, { row: query, column: key }) => ({ 'key − query': digits(key - placeOf(all, query), 'int32') });
+
+/** The published rule of ALiBi's slopes. @param {Answer} answer @returns {More} */
+function slope({ parameters }) {
+    const { num_heads: heads, alibi_bias_max: most, variant } = /** @type {Numbers} */ (parameters);
+    const round = String(variant) === 'formula' ? heads : 2 ** Math.floor(Math.log2(heads));
+    return ({ column: head }) => {
+        const [over, under] = head < round ? [head + 1, round] : [2 * (head - round) + 1, 2 * round];
+        return { formula: [sub('m', head), '=', power(2, row('−', most, '·', over, '/', under))] };
+    };
+}
+
+/** @param {Answer} answer @param {LookUp} look @returns {More} */
+function alibi({ parameters, tensors }, look) {
+    const all = /** @type {Numbers} */ (parameters);
+    const { num_heads, variant, alibi_bias_max, form, heads } = parameters;
+    const count = tensors.values().next().value?.shape[0] ?? 1;
+    const headOf = positionOf(heads, count) ?? Number;
+    const values = { num_heads: `${num_heads}`, variant: `${variant}`, alibi_bias_max: `${alibi_bias_max}` };
+    return (cell, _, slice, value) => {
+        const found = look('/v1/alibi/slopes', { ...values, dtype: 'float64' }, ['data']);
+        const head = headOf(slice);
+        const m = found === null ? '…' : digits(found[0][head]);
+        const apart = row('|', placeOf(all, cell.row), '−', cell.column, '|');
+        const product = form === 'key' ? [m, '·', cell.column] : ['−', m, '·', apart];
+        return {
+            ...{ head, slope: m, ...(form === 'key' ? {} : distance(all, cell)) },
+            formula: value === -Infinity ? 'masked: the key comes after the query' : product,
+        };
+    };
+}
+
+/** T5's rule: distances below a bound have buckets of their own, others share by their logarithm.
+ * @param {Numbers} all @param {number} apart key − query */
+function bucketOf({ num_buckets: buckets, max_distance: most, bidirectional }, apart) {
+    const own = bidirectional ? buckets / 2 : buckets;
+    const near = Math.floor(own / 2);
+    const far = Math.abs(apart);
+    if (apart > 0 && !bidirectional) return row('0');
+    const shift = apart > 0 ? [own, '+'] : [];
+    if (far < near) return row(...shift, far);
+    const share = fraction(call('ln', far, '/', near), call('ln', most, '/', near));
+    const step = row(near, '+', '⌊', share, '·', row('(', own, '−', near, ')'), '⌋');
+    return row(...shift, call('min', own - 1, ',', step));
+}
+
+/** @param {Answer} answer @returns {More} */
+function bucket({ parameters: { variant, ...parameters } }) {
+    const all = /** @type {Numbers} */ (parameters);
+    return (cell) => {
+        const [query, key] = [placeOf(all, cell.row), cell.column];
+        const both = variant === 'deberta' ? [query, '−', key] : [key, '−', query];
+        const rule = variant === 't5' ? bucketOf(all, key - query) : call('bucket', ...both);
+        return { ...distance(all, cell), formula: [rule] };
+    };
+}
+
+/** @param {Answer} answer @returns {More} */
+function clipped({ parameters }) {
+    const all = /** @type {Numbers} */ (parameters);
+    const { left_max: left, right_max: right } = all;
+    return (cell) => {
+        const clip = call('clip', cell.column, '−', placeOf(all, cell.row), ',', row('−', left), ',', right);
+        return { ...distance(all, cell), formula: [clip, '+', left] };
+    };
+}
+
+/** @param {Answer} answer @returns {More} */
+function windowed({ parameters }) {
+    const { window_height: height, window_width: width } = /** @type {Numbers} */ (parameters);
+    return (cell) => {
+        const [y, x] = [cell.row, cell.column].map((patch) => [Math.floor(patch / width), patch % width]);
+        const down = row('(', y[0], '−', x[0], '+', height - 1, ')');
+        const across = row('(', y[1], '−', x[1], '+', width - 1, ')');
+        return {
+            'query patch': `row ${y[0]}, column ${y[1]}`,
+            'key patch': `row ${x[0]}, column ${x[1]}`,
+            formula: [down, '·', 2 * width - 1, '+', across],
+        };
+    };
+}
+
+/** Frequencies and wavelengths of rotary pairs. @param {Answer} answer @param {LookUp} _ @param {string} tensor @returns {More | undefined} */
+function frequency({ parameters }, _, tensor) {
+    const { rotary_dim: width, rope_theta: base } = /** @type {Numbers} */ (parameters);
+    if (parameters.rope_type !== 'default' || parameters.freq_factors !== undefined) return undefined;
+    if (!['inv_freq', 'wavelength'].includes(tensor)) return undefined;
+    return ({ column: pair }) => {
+        const own = power(base, row('−', 2 * pair, '/', width));
+        return { formula: [tensor === 'inv_freq' ? own : fraction(row(2, 'π'), own)] };
     };
 }
 

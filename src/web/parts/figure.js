@@ -2,7 +2,7 @@
 import { widest } from './chunks.js';
 import { choice } from './controls.js';
 import { Curve } from './curve.js';
-import { attribute, h } from './dom.js';
+import { attribute, h, put } from './dom.js';
 import { meaning } from './facts.js';
 import { Heatmap } from './heatmap.js';
 import { digits } from './number.js';
@@ -12,6 +12,7 @@ import { table } from './table.js';
 import { take } from './take.js';
 import { cellOf, kept, whole } from './view.js';
 
+/** @import { Fact } from './readout.js' */
 /** @import { Answer, Matrix, Tensor } from './safetensors.js' */
 
 /**
@@ -40,7 +41,7 @@ export class Figure {
         this.options = options;
         this.readout = new Readout();
         this.meaning = this.#meaning();
-        /** @private @type {Heatmap | null} */ this.heatmap = null;
+        /** The large one. @type {Heatmap | null} */ this.heatmap = null;
         /** The heatmaps, the large one first: their pictures stay until those that take their places are there.
          * @private @type {Heatmap[]} */
         this.maps = before?.maps ?? [];
@@ -56,16 +57,28 @@ export class Figure {
             this.#choose({ [own('tensor')]: name, [own('slice')]: null, [own('win')]: null, [own('at')]: null }),
         );
         this.tabs.element.hidden = names.length < 2;
-        this.table = table(() => this.#part());
+        this.table = table(() => {
+            const { heatmap, tensor } = this;
+            if (heatmap || tensor.length === 0) return heatmap && heatmap.part;
+            const { name, dtype, length: rows } = tensor;
+            /** @type {Matrix} */
+            const matrix = { name, dtype, rows, columns: 1, read: tensor.elements.bind(tensor) };
+            const { rowLabel } = this.meaning;
+            return { matrix, window: whole(matrix), rowLabel, columnLabel: () => name, caption: this.#name };
+        });
         const along = take(() => ({ ...options, tensor: this.tensor, many: this.tensor.name !== 'data' }));
-        const facts = factsOf(answer);
+        // Scalars that are no words about the answer.
+        const { encoding: _, ...scalars } = answer.scalars;
+        const plain = Object.entries(scalars).filter(([, value]) => typeof value !== 'object');
+        /** @type {Fact[]} */
+        const facts = plain.map(([name, value]) => [name, typeof value === 'number' ? digits(value) : String(value)]);
         this.element = h('figure.figure', { 'data-path': options.path }, [
             h('figcaption', options.title),
-            this.tabs.element,
+            this.tabs,
             facts.length > 0 && h('dl.readout.scalars', told(facts)),
             this.frame,
-            this.readout.element,
-            h('div.panels', this.table.element, options.path !== '' && along),
+            this.readout,
+            h('div.panels', this.table, options.path !== '' && along),
         ]);
         this.update();
     }
@@ -93,21 +106,16 @@ export class Figure {
     }
 
     /** Which matrix is large. */
-    #what() {
+    get #what() {
         return `${this.tensor.name} ${this.#kept('slice')}`;
     }
 
     /** The address has changed: show what it says. */
     update() {
         this.tabs.show(this.tensor.name);
-        if (this.heatmap === null || this.seen !== this.#what()) return this.#draw();
+        if (this.heatmap === null || this.seen !== this.#what) return this.#draw();
         this.heatmap.show(this.#kept('win'), cellOf(this.#kept('at')));
         this.#point();
-    }
-
-    /** Draw again, where colours have changed. */
-    repaint() {
-        this.heatmap?.draw();
     }
 
     stop() {
@@ -118,7 +126,7 @@ export class Figure {
     #draw() {
         this.stop();
         this.heatmap = null;
-        this.seen = this.#what();
+        this.seen = this.#what;
         const { tensor } = this;
         this.meaning = this.#meaning();
         this.readout.show(null);
@@ -131,10 +139,8 @@ export class Figure {
     /** @param {Tensor} tensor */
     async #curve(tensor) {
         const { columnName, rowName, placed, valueName, facts } = this.meaning;
-        const {
-            options: { place },
-            own,
-        } = this;
+        const { own } = this;
+        const { place } = this.options;
         const at = /** @param {number} index @param {boolean} done */ (index, done) => {
             const all = facts({ row: index, column: index }, y[index]);
             this.readout.show(all.filter(([name]) => name !== (placed ? columnName : rowName)));
@@ -158,7 +164,7 @@ export class Figure {
             return this.options.onError(error);
         }
         if (!this.parts.includes(picture)) return;
-        this.frame.replaceChildren(picture.element);
+        put(this.frame, picture);
         picture.show([{ name: tensor.name, y, x: placed && Array.from(y, (_, i) => placed(i)) }]);
         const marked = place.number(own('at'), NaN);
         if (!(marked in y)) return;
@@ -171,7 +177,7 @@ export class Figure {
         return `${this.tensor.name} of ${this.options.title}`;
     }
 
-    /** @param {Tensor} tensor */
+    /** All matrices of a tensor small, where it has several, and one of them large. @param {Tensor} tensor */
     #matrices(tensor) {
         const rows = tensor.shape.at(-2) ?? 1;
         const n = rows === 0 ? 0 : tensor.rows / rows;
@@ -180,31 +186,18 @@ export class Figure {
         const [large, ...small] = this.maps;
         this.maps = [];
         const multiples = n > 1 ? [this.#small(tensor, n, small)] : [];
-        this.heatmap = this.#large(tensor, large);
-        this.frame.replaceChildren(...multiples, this.heatmap.element);
-        this.maps.unshift(this.heatmap);
-        this.#point();
-    }
-
-    /** One matrix of a tensor; more of it than can be read is seen in the service's figure, where that has one matrix.
-     * @param {Tensor} tensor @param {number} slice @returns {Matrix} */
-    #matrix(tensor, slice) {
-        const { path, values, body, paint } = this.options;
-        const matrix = tensor.matrix(slice);
-        const own = path === '' || body !== undefined || paint !== undefined || tensor.shape.length > 2;
-        if (own) return matrix;
-        const one = this.answer.tensors.size > 1 ? { ...values, tensor: tensor.name } : values;
-        return { ...matrix, pool: pool(path, one, this.answer.parameters, matrix.rows) };
-    }
-
-    /** @param {Tensor} tensor @param {Heatmap | undefined} before */
-    #large(tensor, before) {
         const { slice, own } = this;
-        const { onError, paint, place } = this.options;
-        const matrix = this.#matrix(tensor, slice);
-        const map = new Heatmap({
+        const { onError, paint, place, path, values, body } = this.options;
+        /** @type {Matrix} */
+        const matrix = tensor.matrix(slice);
+        // More than can be read is seen in the service's figure, where that has one matrix.
+        if (path !== '' && body === undefined && paint === undefined && tensor.shape.length === 2) {
+            const one = this.answer.tensors.size > 1 ? { ...values, tensor: tensor.name } : values;
+            matrix.pool = pool(path, one, this.answer.parameters, matrix.rows);
+        }
+        this.heatmap = new Heatmap({
             ...this.meaning,
-            ...{ matrix, onError, paint, name: this.#name, before: before?.picture, bounds: this.shared },
+            ...{ matrix, onError, paint, name: this.#name, before: large?.picture, bounds: this.shared },
             onRead: () => this.#point(),
             onCursor: (cell, value, done) => {
                 this.readout.show(this.meaning.facts(cell, value, slice));
@@ -216,9 +209,11 @@ export class Figure {
                 this.table.refresh();
             },
         });
-        map.show(this.#kept('win'), cellOf(this.#kept('at')));
-        this.parts.push(map);
-        return map;
+        this.heatmap.show(this.#kept('win'), cellOf(this.#kept('at')));
+        this.parts.push(this.heatmap);
+        put(this.frame, multiples, this.heatmap);
+        this.maps.unshift(this.heatmap);
+        this.#point();
     }
 
     /** Say what is at the cursor, now that it may have been read. */
@@ -261,26 +256,8 @@ export class Figure {
         return h('div.multiples', [
             maps.map(button),
             maps[0].note,
-            colours.element,
+            colours,
             n > shown && h('p.note', `The first ${shown} of ${n} are shown.`),
         ]);
     }
-
-    /** What the table shows. */
-    #part() {
-        if (this.heatmap) return this.heatmap.part;
-        const { tensor } = this;
-        if (tensor.length === 0) return null;
-        const { name, dtype, length: rows } = tensor;
-        /** @type {Matrix} */
-        const matrix = { name, dtype, rows, columns: 1, read: tensor.elements.bind(tensor) };
-        const { rowLabel } = this.meaning;
-        return { matrix, window: whole(matrix), rowLabel, columnLabel: () => name, caption: this.#name };
-    }
-}
-
-/** Scalars of an answer that are no words about it. @param {Answer} answer @returns {import('./readout.js').Fact[]} */
-function factsOf({ scalars: { encoding: _, ...scalars } }) {
-    const plain = Object.entries(scalars).filter(([, value]) => typeof value !== 'object');
-    return plain.map(([name, value]) => [name, typeof value === 'number' ? digits(value) : String(value)]);
 }

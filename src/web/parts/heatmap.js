@@ -39,7 +39,7 @@ const BARE = { top: 1, right: 1, bottom: 1, left: 1 };
 const TICK_EVERY = 70;
 const KEY_ZOOM = 0.7;
 
-/** A colour of the style sheet, that of the theme: "rgb(22, 25, 28)". @param {HTMLElement} element @param {string} name */
+/** A colour of the theme: "rgb(22, 25, 28)". @param {HTMLElement} element @param {string} name */
 function ink(element, name) {
     element.style.setProperty('color', `var(${name})`);
     return getComputedStyle(element).color;
@@ -68,31 +68,74 @@ export class Heatmap {
         /** @private */ this.painted = painted(this.canvas, () => this.#paint());
         this.draw = this.painted.draw;
         const failed = options.onError ?? (() => undefined);
-        this.chunks = new Chunks(options.matrix, () => this.#arrived(), failed);
+        const arrived = () => {
+            this.draw();
+            options.onRead?.();
+        };
+        this.chunks = new Chunks(options.matrix, arrived, failed);
         /** @private */ this.overview = options.matrix.pool && new Overview(options.matrix.pool, this.draw, failed);
-        if (!options.bounds && options.matrix.rows > this.chunks.high) void this.#ends().catch(failed);
+        if (!options.bounds && options.matrix.rows > this.chunks.high) {
+            // Maps of indices and of distances have their least and their greatest in the first and the last row.
+            const ends = [0, options.matrix.rows - 1].map((row) => options.matrix.read(row, 1));
+            const beside = /** @param {import('./safetensors.js').Numbers[]} rows */ (rows) => {
+                this.chunks.beside = rows.map(bounds);
+                this.draw();
+            };
+            Promise.all(ends).then(beside).catch(failed);
+        }
         this.legend = legend(scaleOf(0, 0), options.unit);
         this.legend.element.hidden = options.paint !== undefined;
         this.note = h('p.note');
         /** @private */ this.tip = new Tip();
+        const button = /** @param {string} sign @param {string} name @param {() => void} act */ (sign, name, act) =>
+            h('button', { type: 'button', 'aria-label': name, title: name, onclick: act }, sign);
+        const buttons = [
+            button('+', 'Zoom in', () => this.zoom(KEY_ZOOM ** 2)),
+            button('−', 'Zoom out', () => this.zoom(KEY_ZOOM ** -2)),
+            button('All', 'Show all', () => this.look(whole(this.matrix))),
+        ];
+        const zoom = h('div.zoom', { role: 'group', 'aria-label': 'Zoom' }, buttons);
         this.element = h('div', { class: options.bare ? 'heat bare' : 'heat' }, [
             this.canvas,
-            this.tip.element,
-            !options.bare && h('div.heat-foot', this.legend.element, this.note, this.#buttons()),
+            this.tip,
+            !options.bare && h('div.heat-foot', this.legend, this.note, zoom),
         ]);
         /** @private */ this.texels = new OffscreenCanvas(1, 1);
         /** @private */ this.theme = matchMedia('(prefers-color-scheme: dark)');
         this.theme.addEventListener('change', this.draw);
         if (options.height) this.canvas.style.setProperty('height', `${options.height}px`);
         this.canvas.addEventListener('keydown', (event) => this.#key(event));
+        this.#listen();
+        this.draw();
+    }
+
+    #listen() {
         pointers(this.canvas, {
             point: (x, y, done) => this.move(this.#cell(x, y), done),
-            pan: (dx, dy) => this.#pan(dx, dy),
+            pan: (dx, dy) => {
+                const { wide, high } = this.#spot(0, 0);
+                this.look({ ...this.window, row: this.window.row - dy / high, column: this.window.column - dx / wide });
+            },
             zoom: (factor, x, y) => this.zoom(factor, x, y),
-            hover: (x, y) => this.#hover(x, y),
-            leave: () => this.#leave(),
+            hover: (x, y) => {
+                const cell = this.#cell(x, y);
+                const {
+                    rowLabel = String,
+                    columnLabel = String,
+                    rowName = 'row',
+                    columnName = 'column',
+                } = this.options;
+                const value = this.value(cell);
+                const told = value === undefined ? '…' : digits(value, this.matrix.dtype);
+                const [row, column] = [rowLabel(cell.row), columnLabel(cell.column)];
+                this.tip.show(x, y, `${rowName} ${row}, ${columnName} ${column}: ${told}`);
+                this.options.onCursor?.(cell, value, false);
+            },
+            leave: () => {
+                this.tip.hide();
+                if (this.cursor) this.options.onCursor?.(this.cursor, this.value(this.cursor), false);
+            },
         });
-        this.draw();
     }
 
     /** What is seen of it: until it is painted, the one before. */
@@ -100,34 +143,11 @@ export class Heatmap {
         return this.options.before ?? this.canvas;
     }
 
-    /** Maps of indices and of distances have their least and their greatest in the first and the last row. */
-    async #ends() {
-        const { rows } = this.matrix;
-        const ends = await Promise.all([0, rows - 1].map((row) => this.matrix.read(row, 1)));
-        this.chunks.beside = ends.map(bounds);
-        this.draw();
-    }
-
-    #buttons() {
-        const button = /** @param {string} sign @param {string} name @param {() => void} act */ (sign, name, act) =>
-            h('button', { type: 'button', 'aria-label': name, title: name, onclick: act }, sign);
-        return h('div.zoom', { role: 'group', 'aria-label': 'Zoom' }, [
-            button('+', 'Zoom in', () => this.zoom(KEY_ZOOM ** 2)),
-            button('−', 'Zoom out', () => this.zoom(KEY_ZOOM ** -2)),
-            button('All', 'Show all', () => this.fit()),
-        ]);
-    }
-
     /** Take a window and a cursor over from the address. @param {string} words @param {Cell | null} cursor */
     show(words, cursor) {
         this.window = words === '' ? whole(this.matrix) : parse(words, this.matrix);
         this.cursor = cursor;
         this.draw();
-    }
-
-    #arrived() {
-        this.draw();
-        this.options.onRead?.();
     }
 
     /** Let go of what is under way. */
@@ -194,29 +214,12 @@ export class Heatmap {
         this.draw();
     }
 
-    /** @param {number} dx @param {number} dy in CSS pixels */
-    #pan(dx, dy) {
-        const { wide, high } = this.#spot(0, 0);
-        this.look({ ...this.window, row: this.window.row - dy / high, column: this.window.column - dx / wide });
-    }
-
     /** About a point, or the middle. @param {number} factor @param {number} [x] @param {number} [y] */
     zoom(factor, x, y) {
         const { left, top, width, height } = this.#area;
-        const share = /** @param {number} at @param {number} size */ (at, size) => clamp(at / size, 0, 1);
-        this.look(
-            zoomed(
-                this.window,
-                factor,
-                share((x ?? left + width / 2) - left, width),
-                share((y ?? top + height / 2) - top, height),
-            ),
-        );
-    }
-
-    /** All of the matrix, or as much as fits. */
-    fit() {
-        this.look(whole(this.matrix));
+        const across = x === undefined ? 0.5 : clamp((x - left) / width, 0, 1);
+        const down = y === undefined ? 0.5 : clamp((y - top) / height, 0, 1);
+        this.look(zoomed(this.window, factor, across, down));
     }
 
     /** @param {number} x @param {number} y @returns {Cell} */
@@ -231,21 +234,6 @@ export class Heatmap {
     /** The cell of the matrix that is nearest to one. @param {Cell} cell @returns {Cell} */
     #within({ row, column }) {
         return { row: clamp(row, 0, this.matrix.rows - 1), column: clamp(column, 0, this.matrix.columns - 1) };
-    }
-
-    #leave() {
-        this.tip.hide();
-        if (this.cursor) this.options.onCursor?.(this.cursor, this.value(this.cursor), false);
-    }
-
-    /** @param {number} x @param {number} y */
-    #hover(x, y) {
-        const cell = this.#cell(x, y);
-        const { rowLabel = String, columnLabel = String, rowName = 'row', columnName = 'column' } = this.options;
-        const value = this.value(cell);
-        const told = value === undefined ? '…' : digits(value, this.matrix.dtype);
-        this.tip.show(x, y, `${rowName} ${rowLabel(cell.row)}, ${columnName} ${columnLabel(cell.column)}: ${told}`);
-        this.options.onCursor?.(cell, this.value(cell), false);
     }
 
     /** Set the cursor. @param {Cell} cell @param {boolean} done */
@@ -275,7 +263,7 @@ export class Heatmap {
             this.look(showing(window, /** @type {Cell} */ (this.cursor)));
         } else if (key === '+' || key === '=') this.zoom(KEY_ZOOM, x, y);
         else if (key === '-') this.zoom(1 / KEY_ZOOM, x, y);
-        else if (key === '0') this.fit();
+        else if (key === '0') this.look(whole(matrix));
         else return;
         event.preventDefault();
     }
@@ -290,23 +278,19 @@ export class Heatmap {
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
         context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
         const { before } = this.options;
-        if (before && before.width > 0) context.drawImage(before, 0, 0, canvas.clientWidth, canvas.clientHeight);
-        if (!this.#there()) return;
+        if (before && !this.#pooled) {
+            if (before.width > 0) context.drawImage(before, 0, 0, canvas.clientWidth, canvas.clientHeight);
+            const { row, rows } = this.window;
+            this.chunks.want(Math.floor(row), Math.ceil(row + rows));
+            if (this.chunks.get(Math.floor(row / this.chunks.high)) === undefined) return;
+            context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+        }
         this.options.before = undefined;
-        context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
         if (this.#pooled) this.#paintPooled(context, ratio);
         else this.#paintCells(context, ratio);
         if (!this.options.bare) this.#paintAxes(context);
         this.#paintCursor(context);
         this.legend.show(this.scale);
-    }
-
-    /** Whether anything of what is in view has come, or nothing stands in its place. */
-    #there() {
-        if (!this.options.before || this.#pooled) return true;
-        const { row, rows } = this.window;
-        this.chunks.want(Math.floor(row), Math.ceil(row + rows));
-        return this.chunks.get(Math.floor(row / this.chunks.high)) !== undefined;
     }
 
     /** Draw within the axes. @param {CanvasRenderingContext2D} context @param {() => void} draw */
@@ -358,26 +342,15 @@ export class Heatmap {
             rows: Math.ceil((row + rows) / high) - first.row,
             columns: Math.ceil((column + columns) / wide) - first.column,
         };
-        this.#texture(first, n, held, across);
-        // Cells that a chunk is too low to pool are smaller than pixels: they are blended, and none is left out.
-        context.imageSmoothingEnabled = held < down;
-        const part = { row: first.row * high, rows: n.rows * high };
-        this.#put(context, this.texels, { ...part, column: first.column * wide, columns: n.columns * wide });
-        const covers = `Each square is a chequer of the least and the greatest of ${high} × ${wide} values.`;
-        this.#caption(high * wide > 1 ? covers : '');
-    }
-
-    /** The cells from `first` on as pixels: one each, or two by two where they are pooled.
-     * @param {Cell} first @param {{rows: number, columns: number}} n @param {number} down @param {number} across */
-    #texture(first, n, down, across) {
-        const each = down + across === 0 ? 1 : 2;
+        // The cells from the first on are one pixel each, or two by two where they are pooled.
+        const each = held + across === 0 ? 1 : 2;
         const image = new ImageData(n.columns * each, n.rows * each);
         const pixels = new Uint32Array(image.data.buffer);
         const none = inkWord(this.canvas, '--none');
         const own = { key: `${this.scale.from} ${this.scale.to}`, paint: painter(this.scale, none) };
         const colours = this.options.paint?.(none) ?? own;
-        const manner = { down, across, key: `${colours.key} ${none}`, paint: colours.paint };
-        const perChunk = (this.chunks.high / 2 ** down) * each;
+        const manner = { down: held, across, key: `${colours.key} ${none}`, paint: colours.paint };
+        const perChunk = (this.chunks.high / high) * each;
         pixels.fill(inkWord(this.canvas, '--skeleton'));
         for (let r = 0; r < image.height; r++) {
             const index = Math.floor((first.row * each + r) / perChunk);
@@ -388,6 +361,12 @@ export class Heatmap {
         if (this.texels.width !== image.width || this.texels.height !== image.height)
             this.texels = new OffscreenCanvas(image.width, image.height);
         /** @type {OffscreenCanvasRenderingContext2D} */ (this.texels.getContext('2d')).putImageData(image, 0, 0);
+        // Cells that a chunk is too low to pool are smaller than pixels: they are blended, and none is left out.
+        context.imageSmoothingEnabled = held < down;
+        const part = { row: first.row * high, rows: n.rows * high };
+        this.#put(context, this.texels, { ...part, column: first.column * wide, columns: n.columns * wide });
+        const covers = `Each square is a chequer of the least and the greatest of ${high} × ${wide} values.`;
+        this.#caption(high * wide > 1 ? covers : '');
     }
 
     /** @param {string} covers what a drawn square stands for */

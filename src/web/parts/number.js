@@ -74,3 +74,12 @@ function grouped(text) {
     const apart = /\d{5}/.test(whole) ? whole.replace(/\B(?=(\d{3})+$)/g, '\u202f') : whole;
     return fraction === undefined ? apart : `${apart}.${fraction}`;
 }
+
+/** Pairs from the first to the last, closer together where they are faster. @param {number} all @param {number} most */
+export function spread(all, most) {
+    const n = Math.min(all, most);
+    return Array.from({ length: n }, (_, i) => (n === 1 ? 0 : Math.max(i, Math.round((i / (n - 1)) ** 2 * (all - 1)))));
+}
+
+/** The largest difference of two rows. @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+export const apart = (a, b) => Array.from(a).reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);

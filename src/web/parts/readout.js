@@ -1,5 +1,5 @@
 // readout.js - what stands under the cursor, in words and full digits: in a list, and beside the pointer.
-import { h } from './dom.js';
+import { h, put } from './dom.js';
 import { digits, hex } from './number.js';
 
 const GAP = 14;
@@ -15,7 +15,7 @@ export class Readout {
     /** @param {Fact[] | Record<string, Fact[1]> | null} facts null: nothing is pointed at */
     show(facts) {
         const all = facts ?? { cursor: 'Point at a value, or use the arrow keys.' };
-        this.element.replaceChildren(...told(Array.isArray(all) ? all : Object.entries(all)));
+        put(this.element, told(Array.isArray(all) ? all : Object.entries(all)));
     }
 }
 

@@ -3,7 +3,7 @@
 import { address } from './api.js';
 import { control, fields, form } from './controls.js';
 import { Curve } from './curve.js';
-import { h } from './dom.js';
+import { h, put } from './dom.js';
 import { Figure } from './figure.js';
 import { Latest, complaint } from './latest.js';
 import { find } from './listing.js';
@@ -66,6 +66,12 @@ export class Room {
     set(changes, done = true) {
         this.keep(changes, { step: done });
         this.update(done);
+    }
+
+    /** The same, where all that was set before is let go of. @param {Changes} changes */
+    renew(changes) {
+        const old = Object.keys(this.place.all()).filter((name) => name !== 'fig');
+        this.set({ ...Object.fromEntries(old.map((name) => [name, null])), ...changes });
     }
 
     /** A control whose value the address has. @template {{show: (value: string) => void}} C @param {string} key there
@@ -164,11 +170,11 @@ export class Room {
         const title = address(options.path, options.values);
         const { place, fail: onError, figure: before } = this;
         this.figure = new Figure(found, { title, place, onError, before, ...options });
-        frame.replaceChildren(this.figure.element);
+        put(frame, this.figure);
         frame.removeAttribute('aria-busy');
     }
 
-    /** What is seen of the room. @returns {Node[]} */
+    /** What is seen of the room. @returns {Child[]} */
     layout() {
         return [];
     }
@@ -178,16 +184,9 @@ export class Room {
     begin(host, chapter) {
         this.chapter = chapter;
         const { title, words = [], papers = [], asked = [] } = chapter;
-        const head = title
-            ? [
-                  story(
-                      title,
-                      words,
-                      papers.map((path) => find(this.listing, path)),
-                  ),
-              ]
-            : [];
-        host.replaceChildren(...head, ...this.layout(), ...foot(asked, this.notes));
+        const sources = papers.map((path) => find(this.listing, path));
+        const head = title ? [story(title, words, sources)] : [];
+        put(host, head, this.layout(), foot(asked, this.notes));
         this.#stage = host.querySelector('.stage');
         this.update();
         if (host.querySelector('.error:not([hidden])')) this.#settle(); // Nothing was asked.

@@ -1,5 +1,5 @@
 // search.js - one of many, found by typing: a field with the browser's own list of all that there is.
-import { field, fresh, h } from './dom.js';
+import { field, h, put } from './dom.js';
 
 /** @typedef {{value: string, title: string}} Choice */
 
@@ -58,7 +58,8 @@ export function search(id, change) {
         /** @param {Choice[]} all */
         offer: (all) => {
             choices = all;
-            list.replaceChildren(...all.map((each) => h('option', { value: each.title })));
+            const options = all.map((each) => h('option', { value: each.title }));
+            put(list, options);
             if (document.activeElement !== input) write();
         },
         /** @param {string} value */
@@ -67,15 +68,4 @@ export function search(id, change) {
             if (document.activeElement !== input) write();
         },
     };
-}
-
-/** The same as a control with its name. @param {string} name @param {(value: string) => void} change
- * @param {string} [help] @param {string} [id] */
-export function lookup(name, change, help, id = fresh('search')) {
-    const { parts, ...found } = search(id, change);
-    const words = h('p.help', { id: `${id}-help` }, help);
-    parts[0].setAttribute('aria-describedby', words.id);
-    const head = h('div.control-head', h('label.name', { for: id }, name));
-    const element = h('div.control', { 'data-parameter': name }, head, h('div.control-row', parts), words);
-    return { ...found, element, words };
 }

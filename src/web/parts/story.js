@@ -1,5 +1,5 @@
 // story.js - the words of a room: what is seen, where it comes from, and exercises that the page checks.
-import { answer, listed, posted } from './api.js';
+import { answer, listed } from './api.js';
 import { field, fresh, h } from './dom.js';
 import { brief } from './number.js';
 import { text } from './place.js';
@@ -31,8 +31,7 @@ export function later(coming) {
  * @property {string} question
  * @property {string} [unit]
  * @property {() => Promise<number>} [answer]
- * @property {[path: string, values: Record<string, string>, name?: string]} [of] the numbers of which it is one, in place of `answer`
- * @property {[path: '/v1/rope/scores' | '/v1/attention', body: object]} [body] what is asked by a body, in place of both
+ * @property {[path: string, values: Record<string, string>, name?: string]} [of] numbers of which it is one, in place of `answer`
  * @property {number} [at] its index, the first without; from the end below 0
  * @property {number} [within] relative distance that still counts as right
  */
@@ -45,32 +44,29 @@ function readings(text) {
     return [...grouped, plain.replace(',', '.')].map((each) => (each === '' ? NaN : Number(each)));
 }
 
-/** The right number. @param {Exercise} exercise */
-async function rightOf({ answer: asked, of, body, at = 0 }) {
-    if (body) return (await posted(body[0], /** @type {any} */ (body[1])))[at];
-    if (of === undefined) return asked ? asked() : NaN;
-    const [path, values, name] = of;
+/** The right number, among those of an answer. @param {NonNullable<Exercise['of']>} of @param {number} at */
+async function numberOf([path, values, name], at) {
     const found = await listed(await answer(path, values));
     return Number((name === undefined ? Object.values(found)[0] : found[name]).at(at));
 }
 
 /** @param {Exercise} asked */
-function exercise(asked) {
-    const { question, unit = '', within = 0.005 } = asked;
+function exercise({ question, unit = '', answer: asked, of, at = 0, within = 0.005 }) {
     const id = fresh('exercise');
     const input = field('number', { id, inputmode: 'decimal' });
     const verdict = h('p.verdict', { role: 'status' });
-    const check = async () => {
+    const submit = /** @param {Event} event */ async (event) => {
+        event.preventDefault();
         const given = readings(input.value).filter((each) => !Number.isNaN(each));
         if (given.length === 0) return void (verdict.textContent = 'A number is asked for.');
-        const right = await rightOf(asked);
-        const far = within * Math.max(Math.abs(right), Number.MIN_VALUE);
-        const near = given.some((each) => Math.abs(each - right) <= far);
-        verdict.textContent = near ? `Right: ${brief(right, 10)} ${unit}` : 'Not yet. The figures above have it.';
-    };
-    const submit = /** @param {Event} event */ (event) => {
-        event.preventDefault();
-        check().catch((error) => (verdict.textContent = error.message));
+        try {
+            const right = of ? await numberOf(of, at) : Number(await asked?.());
+            const far = within * Math.max(Math.abs(right), Number.MIN_VALUE);
+            const near = given.some((each) => Math.abs(each - right) <= far);
+            verdict.textContent = near ? `Right: ${brief(right, 10)} ${unit}` : 'Not yet. The figures above have it.';
+        } catch (error) {
+            verdict.textContent = /** @type {Error} */ (error).message;
+        }
     };
     return h('form.exercise', { onsubmit: submit }, [
         h('label', { for: id }, question),

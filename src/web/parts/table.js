@@ -1,6 +1,7 @@
 // table.js - the numbers in view as a real table, on demand.
 import { h } from './dom.js';
 import { brief, digits } from './number.js';
+import { matrixOf } from './safetensors.js';
 import { whole } from './view.js';
 
 const DELAY_MS = 150;
@@ -18,19 +19,14 @@ const COLUMNS_MAX = 1 << 9;
 
 /** A table of rows that have heads. @param {import('./dom.js').Attributes} attributes @param {string} caption
  * @param {readonly string[]} heads of the columns, that of the rows' heads first @param {Element[]} rows */
-export const grid = (attributes, caption, heads, rows) =>
-    h('table', attributes, [
+export function grid(attributes, caption, heads, rows) {
+    const head = heads.map((name) => (name ? h('th', { scope: 'col' }, name) : h('td')));
+    return h('table', attributes, [
         caption && h('caption', caption),
-        heads.length > 0 &&
-            h(
-                'thead',
-                h(
-                    'tr',
-                    heads.map((name) => (name ? h('th', { scope: 'col' }, name) : h('td'))),
-                ),
-            ),
+        heads.length > 0 && h('thead', h('tr', head)),
         h('tbody', rows),
     ]);
+}
 
 /** What may be wider than its place, and is scrolled by keys, too. @param {string} name @param {...import('./dom.js').Child} children */
 export const scrolled = (name, ...children) =>
@@ -57,25 +53,13 @@ async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
 /** All numbers of all series: a row for each point. @param {string} caption @param {Series[]} series @returns {Part | null} */
 function columns(caption, series) {
     if (series.length === 0) return null;
-    const { x } = series[0];
-    const matrix = {
-        name: caption,
-        dtype: series.every(({ y }) => y instanceof Float32Array) ? 'float32' : 'float64',
-        rows: Math.max(...series.map(({ y }) => y.length)),
-        columns: series.length,
-        read: /** @param {number} first @param {number} count */ async (first, count) =>
-            Float64Array.from({ length: count * series.length }, (_, i) => {
-                const { y } = series[i % series.length];
-                return y[first + Math.floor(i / series.length)] ?? NaN;
-            }),
-    };
-    return {
-        matrix,
-        window: whole(matrix),
-        rowLabel: (row) => brief(x?.[row] ?? row, 15),
-        columnLabel: (column) => series[column].name,
-        caption,
-    };
+    const [{ x }, n] = [series[0], series.length];
+    const dtype = series.every(({ y }) => y instanceof Float32Array) ? 'float32' : 'float64';
+    const length = n * Math.max(...series.map(({ y }) => y.length));
+    const data = Float64Array.from({ length }, (_, i) => series[i % n].y[Math.floor(i / n)] ?? NaN);
+    const matrix = matrixOf(caption, data, n, dtype);
+    const rowLabel = /** @param {number} row */ (row) => brief(x?.[row] ?? row, 15);
+    return { matrix, window: whole(matrix), rowLabel, columnLabel: (column) => series[column].name, caption };
 }
 
 /** The panel "Table". `part` is asked for when it is opened. @param {() => Part | null} part */

@@ -1,6 +1,6 @@
 // take.js - a figure taken along: as a command, as code, as a file, as a frame.
 import { address, request } from './api.js';
-import { h } from './dom.js';
+import { h, put } from './dom.js';
 import { moved, read, text as placed } from './place.js';
 
 /**
@@ -76,12 +76,6 @@ print(array.shape, array.dtype)`;
 }
 
 /** @param {Source} source */
-const torch = (source) => `from safetensors.torch import load
-${python(source, 'safetensors')}
-tensors = load(data)
-print({name: tensor.shape for name, tensor in tensors.items()})`;
-
-/** @param {Source} source */
 function javascript(source) {
     const { url, body } = asked(source, 'json');
     const headers = "{ 'Content-Type': 'application/json' }";
@@ -94,13 +88,15 @@ console.log(answer${member}.shape, answer${member}.data);`;
 }
 
 /** The same answer in four languages. @type {Record<string, (source: Source) => string>} */
-const LANGUAGES = { curl, NumPy: numpy, PyTorch: torch, JavaScript: javascript };
-
-/** The formats of files that can hold a tensor. @param {Source} source */
-function holding({ tensor: { dtype, shape } }) {
-    const not = [dtype === 'bfloat16' && 'npy', shape.length > 2 && 'csv'];
-    return Object.entries(FILES).filter(([, format]) => !not.includes(format));
-}
+const LANGUAGES = {
+    curl,
+    NumPy: numpy,
+    PyTorch: (source) => `from safetensors.torch import load
+${python(source, 'safetensors')}
+tensors = load(data)
+print({name: tensor.shape for name, tensor in tensors.items()})`,
+    JavaScript: javascript,
+};
 
 /** The figure in a frame: the part of the room that it stands in, with its state. @param {string} [part] */
 function frame(part) {
@@ -156,14 +152,19 @@ export function take(source) {
     const fill = () => {
         const from = panel.open ? source() : null;
         if (from === null) return;
-        const files = holding(from).map(([name, format]) => {
+        // The formats of files that can hold the tensor.
+        const { dtype, shape } = from.tensor;
+        const not = [dtype === 'bfloat16' && 'npy', shape.length > 2 && 'csv'];
+        const held = Object.entries(FILES).filter(([, format]) => !not.includes(format));
+        const files = held.map(([name, format]) => {
             if (from.body === undefined) return h('a', { href: asked(from, format).url, download: '' }, name);
             return h('button', { type: 'button', onclick: () => void save(from, format) }, name);
         });
         const part = /** @type {HTMLElement | null} */ (panel.closest('.part'))?.dataset.fig;
-        out.replaceChildren(
+        put(
+            out,
             h('p.files', 'Download: ', files),
-            ...Object.entries(LANGUAGES).map(([name, of]) => block(name, of(from))),
+            Object.entries(LANGUAGES).map(([name, of]) => block(name, of(from))),
             block('Frame', frame(part)),
         );
     };

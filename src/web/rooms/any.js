@@ -1,10 +1,9 @@
 // any.js - any resource of the listing: controls from its rows, and a picture of whatever it answers.
 import { Problem, answer, parameterOf } from '../parts/api.js';
-import { form } from '../parts/controls.js';
+import { choice, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { find, initial, needed } from '../parts/listing.js';
 import { Room, opened } from '../parts/room.js';
-import { lookup } from '../parts/search.js';
 import { parametersOf } from './catalogue.js';
 
 /** @import { Resource } from '../parts/listing.js' */
@@ -26,13 +25,10 @@ function member(text) {
  * @param {Resource} resource @param {Record<string, string>} chosen */
 function given(resource, chosen) {
     const values = Object.fromEntries(Object.entries(chosen).filter(([name]) => !OWN.includes(name)));
-    for (const parameter of resource.parameters)
-        if (
-            needed(parameter) &&
-            values[parameter.name] === undefined &&
-            (parameter.required || values.model === undefined)
-        )
-            values[parameter.name] = initial(parameter);
+    for (const parameter of resource.parameters) {
+        const misses = needed(parameter) && (parameter.required || values.model === undefined);
+        if (misses) values[parameter.name] ??= initial(parameter);
+    }
     // Where one of several arrays is enough, none is required: the first is an example.
     const arrays = resource.parameters.filter(({ type }) => type === 'tensor');
     if (arrays[0]?.example && arrays.every(({ name }) => values[name] === undefined))
@@ -42,9 +38,8 @@ function given(resource, chosen) {
 
 /** @param {Resource} resource @param {Record<string, string>} values */
 function target(resource, values) {
-    const named = resource.path.match(/\{(\w+)\}/)?.[1];
-    const path =
-        named === undefined ? resource.path : resource.path.replace(/\{\w+\}/, encodeURIComponent(values[named] ?? ''));
+    const named = resource.path.match(/\{(\w+)\}/)?.[1] ?? '';
+    const path = resource.path.replace(/\{\w+\}/, encodeURIComponent(values[named] ?? ''));
     const rest = Object.fromEntries(Object.entries(values).filter(([name]) => name !== named));
     if (resource.methods.includes('GET')) return { path, values: rest, body: undefined };
     return {
@@ -52,17 +47,6 @@ function target(resource, values) {
         values: {},
         body: Object.fromEntries(Object.entries(rest).map(([name, text]) => [name, member(text)])),
     };
-}
-
-/** Examples of what a refusal is about and the request left out; null where there are none.
- * @param {Resource} resource @param {unknown} error @param {Record<string, string>} values */
-function examples(resource, error, values) {
-    if (!(error instanceof Problem)) return null;
-    const about = error.errors.map((fault) => parameterOf(fault));
-    const found = resource.parameters.filter(
-        ({ name, example }) => about.includes(name) && example && values[name] === undefined,
-    );
-    return found.length === 0 ? null : Object.fromEntries(found.map(({ name, example }) => [name, String(example)]));
 }
 
 /** Ask, and where the server misses what others have made necessary, ask with examples of it.
@@ -73,9 +57,12 @@ async function ask(resource, values, signal) {
         try {
             return { wanted, found: await answer(wanted.path, wanted.values, { signal, body: wanted.body }) };
         } catch (error) {
-            const more = examples(resource, error, values);
-            if (more === null) throw error;
-            Object.assign(values, more);
+            // Examples of what the refusal is about and the request left out.
+            const about = error instanceof Problem ? error.errors.map(parameterOf) : [];
+            const left = resource.parameters.filter(({ name }) => about.includes(name) && values[name] === undefined);
+            const more = left.filter(({ example }) => example);
+            if (more.length === 0) throw error;
+            for (const { name, example } of more) values[name] = String(example);
         }
     }
 }
@@ -89,14 +76,14 @@ class Any extends Room {
 
     layout() {
         const to = /** @param {string} path */ (path) => this.go('any', path.replace('/v1/', ''));
-        const { element, offer, show } = lookup('resource', to, '', 'resource');
+        const { element, offer, show } = choice('resource', [], to);
         element.classList.add('picker');
-        offer(this.listing.encodings.map(({ path }) => ({ value: path, title: path })));
+        offer?.(this.listing.encodings.map(({ path }) => ({ value: path, title: path })));
         show(this.resource?.path ?? '');
         if (this.resource === undefined) return [element, h('p', `There is no resource ${this.path}.`)];
         const { summary, formula, source } = this.resource;
         const about = h('details.source', h('summary', 'Formula and source'), h('p.code', formula), h('p', source));
-        return [element, this.split([this.controls.element], h('div', h('h1.lead', summary), about, this.picture))];
+        return [element, this.split([this.controls], h('div', h('h1.lead', summary), about, this.picture))];
     }
 
     async load() {

@@ -12,7 +12,6 @@ import { Dials } from './dials.js';
 import { Sequence, tokensOf } from './sequence.js';
 
 /** @import { Turn } from './dials.js' */
-/** @import { Token } from './sequence.js' */
 
 /** @typedef {{head_dim: string, convention: string, rope_theta?: string}} Grid */
 
@@ -65,23 +64,6 @@ function asked(model, kind, [frames, rows, columns], [before, after]) {
     };
 }
 
-/** Positions on the three axes. @param {ReturnType<typeof asked>} values @param {AbortSignal} [signal] */
-async function positionsOf(values, signal) {
-    const found = await tensors('/v1/rope/mrope-positions', values, { signal });
-    const all = Array.from((await listed(found, signal)).position_ids);
-    const count = all.length / AXES.length;
-    return {
-        delta: Number(found.scalars.mrope_position_delta),
-        axes: AXES.map((_, i) => all.slice(i * count, (i + 1) * count)),
-    };
-}
-
-/** Cosines and sines of a model's pairs. @param {string} model @param {string} positions @param {AbortSignal} [signal] @returns {Promise<Turn>} */
-async function turnOf(model, positions, signal) {
-    const { cos, sin } = await arrays('/v1/rope/table', { model, positions, dtype: 'float64' }, signal);
-    return { cos, sin };
-}
-
 /** The same of all patches of a grid, and the axis that owns each pair: the one whose step turns it.
  * @param {Grid & {height: string, width: string}} values @param {AbortSignal} signal */
 async function gridOf(values, signal) {
@@ -107,16 +89,18 @@ async function pairsOf(model, signal) {
     return { owner: Array.from(pair_axis), frequency };
 }
 
-/** Whether the positions of a model have three axes. @param {import('./catalogue.js').Model} model */
-const hasAxes = ({ parameters }) => Boolean(parameters.mrope_section);
-
 /** One of a list by a number that may be too large or none. @template T @param {T[]} list @param {string} text */
 const nth = (list, text) => clamp(Math.round(Number(text)) || 0, 0, list.length - 1);
 
 class Axes extends Room {
     usual = { ...SIZES, model: MODEL, kind: 'image', seconds: '1', at: '14', pair: '0' };
     fields = this.form(FIELDS, () => ({ at: null }));
-    model = this.bound('model', (change) => picker(change, { fits: hasAxes, needed: true }), { pair: null });
+    /** Those whose positions have three axes. */
+    model = this.bound(
+        'model',
+        (change) => picker(change, { fits: ({ parameters }) => Boolean(parameters.mrope_section), needed: true }),
+        { pair: null },
+    );
     sequence = new Sequence((token) => this.#choose('at', token));
     dials = new Dials(AXES, (pair) => this.#choose('pair', pair));
     sides = new Dials(SIDES, (pair) => this.#choose('pair', pair));
@@ -130,7 +114,6 @@ class Axes extends Room {
     all = this.asks(this.fields.fail);
     turn = this.asks();
     /** @private @type {Awaited<ReturnType<Axes['read']>> | null} */ found = null;
-
     notes = [
         ['Some texts give the word after a picture its index in the sequence. ', this.aside],
         ['mrope_section counts pairs, not channels: ', this.counts],
@@ -140,16 +123,16 @@ class Axes extends Room {
         const positions = () => this.found && plain('/v1/rope/mrope-positions', this.found.values, 'position_ids');
         const pairs = () => this.found && plain('/v1/rope/table', this.#turned(this.found), 'cos');
         const source = () => this.found && plain('/v1/rope/grid', this.found.grid, 'cos');
-        const tokens = h('div.pair-of-pictures', this.sequence.element, this.readout.element);
-        const set = h('div.panel', this.convention.element);
+        const tokens = h('div.pair-of-pictures', this.sequence, this.readout);
+        const set = h('div.panel', this.convention);
         return [
             this.split(
-                [this.model.element, this.fields.element],
+                [this.model, this.fields],
                 this.section('tokens', 'Tokens and their positions', { first: true, source: positions }, tokens),
-                this.section('pairs', 'Which axis turns which pair', { source: pairs }, this.dials.element),
+                this.section('pairs', 'Which axis turns which pair', { source: pairs }, this.dials),
             ),
             this.section('grids', 'Two axes: the patches of an image encoder', { lead: GRIDS, source }, [
-                ...[set, this.patch, this.sides.element],
+                ...[set, this.patch, this.sides],
             ]),
         ];
     }
@@ -182,17 +165,17 @@ class Axes extends Room {
         const size = { height: String(rows * MERGE), width: String(columns * MERGE) };
         const grid = { ...(convention === encoder.convention ? encoder : { ...GRID, convention }), ...size };
         const [positions, pairs, patches] = await Promise.all([
-            positionsOf(values, signal),
+            tensors('/v1/rope/mrope-positions', values, { signal }),
             pairsOf(model, signal),
             gridOf(grid, signal),
         ]);
+        const ids = Array.from((await listed(positions, signal)).position_ids);
+        const count = ids.length / AXES.length;
+        const axes = AXES.map((_, i) => ids.slice(i * count, (i + 1) * count));
+        const delta = Number(positions.scalars.mrope_position_delta);
         const of = facts.grid?.convention === convention ? model : convention;
-        return {
-            ...positions,
-            ...pairs,
-            ...{ model, kind, layout, timed, values, grid, patches, of },
-            encoder: encoder.convention,
-        };
+        const drawn = { model, kind, layout, timed, values, grid, patches, of, axes, delta };
+        return { ...drawn, ...pairs, encoder: encoder.convention };
     }
 
     /** @param {NonNullable<Axes['found']>} found */
@@ -201,10 +184,8 @@ class Axes extends Room {
         this.found = found;
         const tokens = tokensOf(layout);
         this.convention.show(found.grid.convention);
-        const hide = /** @param {string} name @param {boolean} hidden */ (name, hidden) =>
+        for (const [name, hidden] of Object.entries({ seconds: !found.timed, frames: found.kind !== 'video' }))
             this.fields.element.querySelector(`[data-parameter="${name}"]`)?.toggleAttribute('hidden', hidden);
-        hide('seconds', !found.timed);
-        hide('frames', found.kind !== 'video');
         this.sequence.show(layout, tokens, axes);
         const next = tokens.length - AFTER.length;
         const [of, position] = [next - BEFORE.length, axes[0][next]];
@@ -232,57 +213,48 @@ class Axes extends Room {
 
     /** @param {NonNullable<Axes['found']>} found */
     #turned(found) {
-        return { model: found.model, positions: this.#token(found).positions.join(';'), dtype: 'float64' };
+        const positions = this.#token(found).positions.join(';');
+        return { model: found.model, positions, dtype: /** @type {const} */ ('float64') };
     }
 
     /** What follows the token and the pair that are pointed at. */
     #follow() {
         const { found } = this;
         if (found === null) return;
-        const token = this.#token(found);
-        const pair = nth(found.owner, this.get('pair'));
-        this.sequence.mark(token);
-        this.#turnGrid(found, token);
-        const values = this.#turned(found);
-        void this.turn.ask(
-            [values, pair, token],
-            (signal) => turnOf(values.model, values.positions, signal),
-            (turn) => {
-                this.dials.show(found.owner, turn, pair);
-                this.#explain(token, token.positions, turn, pair, found);
-            },
-        );
-    }
-
-    /** @param {Token} token @param {number[]} at @param {Turn} turn @param {number} pair
-     * @param {NonNullable<Axes['found']>} found */
-    #explain({ token, name }, at, { cos, sin }, pair, { owner, frequency }) {
-        const axis = owner[pair];
-        const turns = Object.entries({ cos, sin }).flatMap(([name, values]) => {
-            const turn = call(name, at[axis], '·', digits(frequency[pair]));
-            return [
-                [name, equation([turn], digits(values[pair]))],
-                [`bits of ${name}`, hex(values[pair])],
-            ];
-        });
-        this.readout.show({
-            token: `${token}, ${name}`,
-            ...Object.fromEntries(AXES.map((each, i) => [each, at[i]])),
-            pair: `${pair}, turned by ${AXES[axis]}`,
-            frequency: digits(frequency[pair]),
-            ...Object.fromEntries(turns),
-        });
-    }
-
-    /** The dials of the grid stand at the first patch of the token.
-     * @param {NonNullable<Axes['found']>} found @param {Token} token */
-    #turnGrid({ grid: { head_dim, height, width }, of, patches }, { kind, row, column }) {
+        const { owner, frequency, patches, of } = found;
+        const { token, name, kind, row, column, positions } = this.#token(found);
+        this.sequence.mark(token, name);
+        // The dials of the grid stand at the first patch of the token.
+        const { head_dim, height, width } = found.grid;
         const [r, c] = kind === 'patch' ? [row * MERGE, column * MERGE] : [0, 0];
         this.patch.textContent =
             `${of}: heads of ${head_dim} channels, ${height} × ${width} patches. ` +
             `${kind === 'patch' ? '' : 'A word has no row. '}The hands stand at row ${r}, column ${c}.`;
-        const pair = nth(patches.owner, this.get('pair'));
-        this.sides.show(patches.owner, patches.at(r * Number(width) + c), pair);
+        this.sides.show(patches.owner, patches.at(r * Number(width) + c), nth(patches.owner, this.get('pair')));
+        const values = this.#turned(found);
+        const pair = nth(owner, this.get('pair'));
+        const axis = owner[pair];
+        void this.turn.ask(
+            [values, pair, token],
+            (signal) => arrays('/v1/rope/table', values, signal),
+            ({ cos, sin }) => {
+                this.dials.show(owner, { cos, sin }, pair);
+                const turns = Object.entries({ cos, sin }).flatMap(([name, hands]) => {
+                    const turn = call(name, positions[axis], '·', digits(frequency[pair]));
+                    return [
+                        [name, equation([turn], digits(hands[pair]))],
+                        [`bits of ${name}`, hex(hands[pair])],
+                    ];
+                });
+                this.readout.show({
+                    token: `${token}, ${name}`,
+                    ...Object.fromEntries(AXES.map((each, i) => [each, positions[i]])),
+                    pair: `${pair}, turned by ${AXES[axis]}`,
+                    frequency: digits(frequency[pair]),
+                    ...Object.fromEntries(turns),
+                });
+            },
+        );
     }
 }
 

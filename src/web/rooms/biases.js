@@ -1,7 +1,7 @@
 // biases.js - what is added to the scores of attention by distance: ALiBi's slopes, and maps of buckets.
 import { arrays, tensors } from '../parts/api.js';
 import { choice, form } from '../parts/controls.js';
-import { h } from '../parts/dom.js';
+import { h, put } from '../parts/dom.js';
 import { formula, power, row } from '../parts/formula.js';
 import { digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
@@ -64,10 +64,11 @@ class Biases extends Room {
     picture = h('div.picture', { 'aria-busy': true });
     slopes = h('ol.bars');
     buckets = new Buckets((bucket) => this.set({ bucket }));
-    kind = choice('scheme', Object.keys(KINDS), (name) => this.#choose(name));
+    /** Another scheme: its parameters begin anew. */
+    kind = choice('scheme', Object.keys(KINDS), (scheme) => this.renew({ scheme }));
     ask = this.asks(this.controls.fail, { busy: this.picture });
     slopesPart = h('div');
-    bucketsPart = h('div', this.buckets.element, this.buckets.words);
+    bucketsPart = h('div', this.buckets, this.buckets.words);
 
     notes = [
         [
@@ -85,13 +86,7 @@ class Biases extends Room {
         const source = () => plain('/v1/alibi/slopes', this.#slopesOf(this.#values()));
         this.slopesPart.append(this.section('slopes', 'Slopes', { source }, this.slopes));
         const map = this.section('map', 'Maps of query and key', { first: true }, this.bucketsPart, this.picture);
-        return [this.split([this.kind.element, this.controls.element], this.slopesPart, map)];
-    }
-
-    /** Another scheme: its parameters begin anew. @param {string} name */
-    #choose(name) {
-        const old = Object.keys(this.place.all()).filter((each) => each !== 'fig');
-        this.set({ ...Object.fromEntries(old.map((each) => [each, null])), scheme: name });
+        return [this.split([this.kind, this.controls], this.slopesPart, map)];
     }
 
     get #scheme() {
@@ -119,7 +114,22 @@ class Biases extends Room {
                 ({ found, slopes }) => {
                     this.slopesPart.hidden = slopes === null;
                     this.bucketsPart.hidden = slopes !== null;
-                    this.#bars(slopes ?? []);
+                    const most = Math.max(...(slopes ?? []));
+                    put(
+                        this.slopes,
+                        Array.from(slopes ?? [], (slope, head) => {
+                            const length = h('span.bar');
+                            length.style.setProperty('width', `${(100 * slope) / most}%`);
+                            const onclick = () => this.set({ slice: head, at: null });
+                            return h('li', [
+                                h('button', { type: 'button', title: `Show head ${head}`, onclick }, [
+                                    h('span.head', `head ${head}`),
+                                    h('span.track', length),
+                                    h('span.slope', digits(slope, 'float32')),
+                                ]),
+                            ]);
+                        }),
+                    );
                     const paint = slopes === null ? this.buckets.paint : undefined;
                     this.draw(this.picture, found, { path: kind.path, values: asked, paint });
                 },
@@ -129,7 +139,7 @@ class Biases extends Room {
                 const bucket = this.place.get('bucket');
                 this.buckets.show(bucket === '' ? null : Number(bucket));
                 this.figure?.update();
-                this.figure?.repaint();
+                this.figure?.heatmap?.draw();
             });
     }
 
@@ -146,25 +156,6 @@ class Biases extends Room {
     /** What is asked of the slopes of a bias. @param {Values} values @returns {Values} */
     #slopesOf(values) {
         return Object.fromEntries(Object.entries(values).filter(([name]) => SLOPES.includes(name)));
-    }
-
-    /** @param {ArrayLike<number>} slopes */
-    #bars(slopes) {
-        const most = Math.max(...Array.from(slopes));
-        const bar = /** @param {number} slope @param {number} head */ (slope, head) => {
-            const length = h('span.bar');
-            length.style.setProperty('width', `${(100 * slope) / most}%`);
-            const told = digits(slope, 'float32');
-            const onclick = () => this.set({ slice: head, at: null });
-            return h('li', [
-                h('button', { type: 'button', title: `Show head ${head}`, onclick }, [
-                    h('span.head', `head ${head}`),
-                    h('span.track', length),
-                    h('span.slope', told),
-                ]),
-            ]);
-        };
-        this.slopes.replaceChildren(...Array.from(slopes, bar));
     }
 }
 

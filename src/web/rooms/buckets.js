@@ -1,7 +1,7 @@
 // buckets.js - colours and a legend for maps of whole numbers: which cells share a bucket.
-import { h } from '../parts/dom.js';
+import { choice } from '../parts/controls.js';
+import { h, put } from '../parts/dom.js';
 import { painter, tint } from '../parts/palette.js';
-import { lookup } from '../parts/search.js';
 
 // Cells that are counted, and those of one request.
 const READ_MAX = 1 << 22;
@@ -24,8 +24,8 @@ export class Buckets {
     constructor(change) {
         this.change = change;
         /** @private */ this.chips = h('div.buckets', { role: 'group', 'aria-label': 'Buckets' });
-        /** @private */ this.many = lookup('bucket', (bucket) => change(bucket === '' ? null : Number(bucket)));
-        this.element = h('div', { 'data-buckets': true }, this.chips, this.many.element);
+        /** @private */ this.many = choice('bucket', [], (bucket) => change(bucket === '' ? null : Number(bucket)));
+        this.element = h('div', { 'data-buckets': true }, this.chips, this.many);
         this.words = h('p.note', { role: 'status' });
         /** @private @type {number[]} */ this.list = [];
         /** @private @type {number | null} */ this.chosen = null;
@@ -52,7 +52,7 @@ export class Buckets {
         this.size = { rows, columns, read };
         this.list = [...new Set([...found.keys(), ...last])].sort((a, b) => a - b);
         const titles = this.list.map((bucket) => ({ value: String(bucket), title: String(bucket) }));
-        this.many.offer([{ value: '', title: 'all' }, ...titles]);
+        this.many.offer?.([{ value: '', title: 'all' }, ...titles]);
     }
 
     get #ends() {
@@ -90,21 +90,17 @@ export class Buckets {
         const many = this.list.length > CHIPS_MAX;
         this.chips.hidden = many;
         this.many.element.hidden = !many;
-        this.chips.replaceChildren(...(many ? [] : this.list.map(button)));
+        put(this.chips, many ? [] : this.list.map(button));
         this.many.show(this.chosen === null ? '' : String(this.chosen));
         if (focused)
             /** @type {HTMLElement | null} */ (this.chips.querySelector(`[data-bucket="${focused}"]`))?.focus();
-        const { rows, read } = this.size;
+        const { rows, columns, read } = this.size;
         const all = `${this.list.length} buckets are in use, from ${low} to ${high}. Choose one to see its cells.`;
-        const counted = read < rows ? ` Counted are the first ${read} of ${rows} rows.` : '';
-        this.words.textContent = (this.chosen === null ? all : this.#held(this.chosen)) + counted;
-    }
-
-    /** How many cells a bucket has. @param {number} bucket */
-    #held(bucket) {
-        const { columns, read } = this.size;
-        const { count, first } = this.found.get(bucket) ?? { count: 0, first: 0 };
+        const { count, first } = this.found.get(this.chosen ?? NaN) ?? { count: 0, first: 0 };
+        const [held, cells] = [count, read * columns].map((n) => n.toLocaleString('en'));
         const where = count === 0 ? '' : `; the first is query ${Math.floor(first / columns)}, key ${first % columns}`;
-        return `Bucket ${bucket} has ${count.toLocaleString('en')} of ${(read * columns).toLocaleString('en')} cells${where}.`;
+        const one = `Bucket ${this.chosen} has ${held} of ${cells} cells${where}.`;
+        const counted = read < rows ? ` Counted are the first ${read} of ${rows} rows.` : '';
+        this.words.textContent = (this.chosen === null ? all : one) + counted;
     }
 }

@@ -1,8 +1,8 @@
 // catalogue.js - the models of GET /v1/models, and a model's config.json as the server understands it.
 import { Problem, once, request } from '../parts/api.js';
-import { fresh, h } from '../parts/dom.js';
+import { choice } from '../parts/controls.js';
+import { fresh, h, put } from '../parts/dom.js';
 import { complaint } from '../parts/latest.js';
-import { lookup } from '../parts/search.js';
 import { grid, scrolled } from '../parts/table.js';
 
 /** @typedef {import('openapi').components['schemas']} Schemas */
@@ -23,43 +23,38 @@ export async function parametersOf(name) {
  * @param {(name: string) => void} change an empty name: none
  * @param {{encodings?: string[], fits?: (model: Model) => boolean, label?: string, needed?: boolean}} [which] */
 export function picker(change, { encodings = [], fits, label = 'model', needed = false } = {}) {
-    const field = lookup(label, change);
+    const field = choice(label, [], change);
     const own = fits ?? (({ encoding }) => encodings.length === 0 || encodings.includes(encoding));
-    const offer = /** @param {Model[]} all */ (all) => {
-        const list = all.filter(own);
-        const some = `${list.length} of ${all.length} models: those with ${encodings.join(' or ')}.`;
-        field.words.textContent = `${encodings.length > 0 ? some : `${list.length} models.`} Type a part of a name.`;
-        const titles = list.map(({ name, title, organization }) => [name, `${title}, ${organization}`]);
-        const choices = needed ? titles : [['', 'none'], ...titles];
-        field.offer(choices.map(([value, title]) => ({ value, title })));
-    };
-    models()
-        .then(offer)
-        .catch(() => undefined); // The line says that the server is away.
+    void models().then(
+        (all) => {
+            const list = all.filter(own);
+            const some = `${list.length} of ${all.length} models: those with ${encodings.join(' or ')}.`;
+            field.words.textContent = `${encodings.length > 0 ? some : `${list.length} models.`} Type a part of a name.`;
+            const titles = list.map(({ name, title, organization }) => [name, `${title}, ${organization}`]);
+            const choices = needed ? titles : [['', 'none'], ...titles];
+            field.offer?.(choices.map(([value, title]) => ({ value, title })));
+        },
+        () => undefined, // The line says that the server is away.
+    );
     return field;
 }
 
 /** What became of each key. @param {Resolved} resolved */
 function keys({ keys: list, warnings, encoding }) {
-    const rows = list.map(({ pointer, value, status, parameter, note }) =>
-        h('tr', { 'data-status': status }, [
+    const rows = list.map(({ pointer, value, status, parameter, note }) => {
+        const text = JSON.stringify(value) ?? '';
+        return h('tr', { 'data-status': status }, [
             h('th', { scope: 'row' }, pointer.replace('#/', '')),
-            h('td', short(value)),
+            h('td', text.length > 36 ? `${text.slice(0, 33)}…` : text),
             h('td', status),
             h('td.wrap', [parameter, note].filter(Boolean).join(': ')),
-        ]),
-    );
+        ]);
+    });
     return [
         h('p', `encoding: ${encoding}`),
         ...warnings.map((words) => h('p.warning', words)),
         scrolled('Keys of the configuration', grid({ class: 'keys' }, '', ['key', 'value', 'was', 'for'], rows)),
     ];
-}
-
-/** @param {unknown} value */
-function short(value) {
-    const text = JSON.stringify(value) ?? '';
-    return text.length > 36 ? `${text.slice(0, 33)}…` : text;
 }
 
 /** A box that takes a config.json, pasted or dropped. @param {(resolved: Resolved, text: string) => void} change */
@@ -76,7 +71,7 @@ export function configBox(change) {
             const body = new Blob([field.value], { type: 'application/json' });
             /** @type {Resolved} */
             const resolved = await (await request('/v1/models/resolve', { body })).json();
-            out.replaceChildren(...keys(resolved));
+            put(out, keys(resolved));
             change(resolved, field.value);
         } catch (caught) {
             if (caught instanceof Problem) error.show(caught);
@@ -90,16 +85,19 @@ export function configBox(change) {
         h('label.name', { for: id }, 'config.json'),
         h('p.help', 'Paste a model’s configuration, or drop its file anywhere.'),
         field,
-        error.element,
+        error,
         out,
     ]);
-    const take = /** @param {File} file */ (file) => {
-        if (!/\.json$/i.test(file.name)) return false;
-        void file.text().then((text) => {
-            field.value = text;
-            return read();
-        });
-        return true;
+    return {
+        element: box,
+        /** @param {File} file */
+        take: (file) => {
+            if (!/\.json$/i.test(file.name)) return false;
+            void file.text().then((text) => {
+                field.value = text;
+                return read();
+            });
+            return true;
+        },
     };
-    return { element: box, take };
 }

@@ -1,5 +1,5 @@
 // dials.js - the pairs of a head as dials: the colour says which axis turns a pair, the hand by how much.
-import { h, svg } from '../parts/dom.js';
+import { h, put, svg } from '../parts/dom.js';
 import { clamp } from '../parts/number.js';
 import { pointed } from '../parts/pointers.js';
 import { seriesTable } from '../parts/table.js';
@@ -13,13 +13,6 @@ function ranges(list) {
     return first.map((n, i) => (n === last[i] ? String(n) : `${n}–${last[i]}`)).join(', ');
 }
 
-/** A dial. @param {Turn | null} turn @param {number} pair */
-const face = (turn, pair) =>
-    svg('svg', { viewBox: '-11 -11 22 22', 'aria-hidden': 'true' }, [
-        svg('circle', { r: 10 }),
-        turn && svg('line', { x2: 9 * turn.cos[pair], y2: -9 * turn.sin[pair] }),
-    ]);
-
 export class Dials {
     /** @param {string[]} axes their names @param {(pair: number) => void} choose */
     constructor(axes, choose) {
@@ -32,7 +25,7 @@ export class Dials {
         /** @private */ this.table = seriesTable('Where the hands stand, by pair', () =>
             Object.entries(this.turn ?? {}).map(([name, y]) => ({ name, y })),
         );
-        this.element = h('div', this.owned, this.list, this.table.element);
+        this.element = h('div', this.owned, this.list, this.table);
         const arrow = /** @param {number[]} by pairs, and rows of them */ ([along, down]) => {
             const row = Math.max(
                 1,
@@ -43,7 +36,7 @@ export class Dials {
         pointed(this.list, 'data-pair', (pair) => choose(Number(pair)), arrow);
     }
 
-    /** @param {number[]} owner of each pair @param {Turn | null} turn @param {number} chosen */
+    /** @param {number[]} owner of each pair @param {Turn} turn @param {number} chosen */
     show(owner, turn, chosen) {
         this.chosen = chosen;
         this.turn = turn;
@@ -53,13 +46,15 @@ export class Dials {
             const text = pairs.length === 0 ? 'no pair' : `${pairs.length} pairs: ${ranges(pairs)}`;
             return h('li', { class: `axis-${axis}` }, h('b', name), h('span', text));
         });
-        this.owned.replaceChildren(...owned);
+        put(this.owned, owned);
         this.list.setAttribute('aria-label', `Pairs as dials. Arrow keys choose one. Now pair ${chosen}.`);
         this.items = owner.map((axis, pair) => {
             const at = pair === chosen ? ' at' : '';
             const named = { class: `dial-pair axis-${axis}${at}`, 'data-pair': pair, 'data-axis': this.axes[axis] };
-            return h('span', named, face(turn, pair), h('span', pair));
+            const hand = { x2: 9 * turn.cos[pair], y2: -9 * turn.sin[pair] };
+            const face = { viewBox: '-11 -11 22 22', 'aria-hidden': 'true' };
+            return h('span', named, svg('svg', face, svg('circle', { r: 10 }), svg('line', hand)), h('span', pair));
         });
-        this.list.replaceChildren(...this.items);
+        put(this.list, this.items);
     }
 }

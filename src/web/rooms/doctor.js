@@ -1,7 +1,7 @@
 // doctor.js - a file that should hold an encoding: is it right, and if not, what is wrong with it?
 import { Problem, address, answer, request } from '../parts/api.js';
 import { choice, form } from '../parts/controls.js';
-import { fresh, h } from '../parts/dom.js';
+import { fresh, h, put } from '../parts/dom.js';
 import { brief, digits } from '../parts/number.js';
 import { told } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
@@ -82,20 +82,6 @@ async function expected(upload, report, path, signal) {
     return new Map([[name, tensors.get(report.first_bad?.tensor ?? name) ?? first]]);
 }
 
-/** What the file has less what it should have. @param {Upload} upload @param {Map<string, Tensor>} right @param {AbortSignal} signal */
-async function differences(upload, right, signal) {
-    /** @type {Map<string, Tensor>} */
-    const found = new Map();
-    for (const [name, tensor] of upload.tensors) {
-        const other = right.get(name);
-        if (other === undefined || other.length !== tensor.length) continue;
-        const [got, wanted] = [await tensor.all(signal), await other.all(signal)];
-        const less = Float64Array.from(got, (value, i) => (value === wanted[i] ? 0 : value - wanted[i]));
-        found.set(name, held(name, tensor.shape, less));
-    }
-    return found;
-}
-
 /** Values as an address has them. @param {object} values @returns {Values} */
 const texts = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 
@@ -122,7 +108,7 @@ class Doctor extends Room {
     shown = {};
     controls = form((name, value, done) => done && this.set({ encoding: this.#kind, [name]: value }));
     /** What is claimed number by number. @private */
-    more = h('details.more', h('summary', 'All parameters of the claim'), this.controls.element);
+    more = h('details.more', h('summary', 'All parameters of the claim'), this.controls);
     report = h('div.report', { role: 'status' });
     picture = h('div.difference');
     fileName = h('p.note', 'No file yet.');
@@ -131,8 +117,27 @@ class Doctor extends Room {
     );
     /** Encodings whose tables a model decides. @private */
     ofModels = [...new Set(Object.values(this.claims).flatMap((each) => (hasModel(each) ? [each.encoding] : [])))];
-    model = picker((name) => void this.#choose(name).catch(this.fail), { encodings: this.ofModels });
-    config = configBox((resolved) => this.#adopt(resolved));
+    /** A model is claimed, and with it the encoding that it has. */
+    model = picker(
+        async (name) => {
+            const model = (await models()).find((each) => each.name === name);
+            const table = this.claims[this.#kind];
+            const fits = model === undefined || (model.encoding === table.encoding && hasModel(table));
+            this.set({ model: name || null, ...(fits ? {} : { encoding: this.#kindOf(model.encoding) ?? null }) });
+        },
+        { encodings: this.ofModels },
+    );
+    /** A configuration's parameters are the claim. */
+    config = configBox(({ encoding, parameters }) => {
+        const kind = this.#kindOf(encoding);
+        if (kind === undefined) {
+            const words = `The encoding of this model is ${encoding}: it has no table that a file could be compared with.`;
+            return this.#refuse(new Error(words));
+        }
+        const names = this.#names(kind);
+        const own = Object.entries(parameters).filter(([name]) => names.includes(name));
+        this.renew({ encoding: kind, ...texts(Object.fromEntries(own)), sample: this.place.get('sample') || null });
+    });
     ask = this.asks((error) => {
         this.controls.fail(error);
         if (error !== null) this.#refuse(error);
@@ -147,7 +152,7 @@ class Doctor extends Room {
         const input = h('input', { id, type: 'file', accept: '.npy,.safetensors' });
         input.addEventListener('change', () => input.files?.[0] && void this.#open(input.files[0]));
         const tries = Object.entries(samples).map(([sample, { title, claim }]) => {
-            const onclick = () => this.#begin({ ...claim, sample });
+            const onclick = () => this.renew({ ...claim, sample });
             return h('button', { type: 'button', 'data-sample': sample, onclick }, title);
         });
         const file = h('div.drop', [
@@ -155,8 +160,8 @@ class Doctor extends Room {
             h('div.control-row', input),
             this.fileName,
         ]);
-        const claim = [this.encoding.element, this.model.element, this.config.element, this.more];
-        const seen = [this.fault.element, this.report, this.picture];
+        const claim = [this.encoding, this.model, this.config, this.more];
+        const seen = [this.fault, this.report, this.picture];
         const halves = this.split(claim, this.section('verdict', 'Verdict', { first: true }, seen));
         halves.querySelector('.stage')?.removeAttribute('aria-busy'); // Who has no file waits for nothing.
         return [h('div.story.samples', file, h('span', 'Or try one:'), tries), halves];
@@ -172,36 +177,10 @@ class Doctor extends Room {
         this.fault.show(words ? new Error(words) : error);
     }
 
-    /** A new claim: all of the old one is let go of. @param {import('../parts/room.js').Changes} claim */
-    #begin(claim) {
-        const old = Object.keys(this.place.all()).filter((name) => name !== 'fig');
-        this.set({ ...Object.fromEntries(old.map((name) => [name, null])), ...claim });
-    }
-
     /** The first table of an encoding that a model has. @param {string} encoding */
     #kindOf(encoding) {
         const of = Object.entries(this.claims).filter(([, table]) => table.encoding === encoding);
         return of.find(([, table]) => hasModel(table))?.[0];
-    }
-
-    /** A model is claimed, and with it the encoding that it has. @param {string} name */
-    async #choose(name) {
-        const model = (await models()).find((each) => each.name === name);
-        const table = this.claims[this.#kind];
-        const fits = model === undefined || (model.encoding === table.encoding && hasModel(table));
-        this.set({ model: name || null, ...(fits ? {} : { encoding: this.#kindOf(model.encoding) ?? null }) });
-    }
-
-    /** A configuration's parameters are the claim. @param {import('./catalogue.js').Resolved} resolved */
-    #adopt({ encoding, parameters }) {
-        const kind = this.#kindOf(encoding);
-        if (kind === undefined) {
-            const words = `The encoding of this model is ${encoding}: it has no table that a file could be compared with.`;
-            return this.#refuse(new Error(words));
-        }
-        const names = this.#names(kind);
-        const own = Object.entries(parameters).filter(([name]) => names.includes(name));
-        this.#begin({ encoding: kind, ...texts(Object.fromEntries(own)), sample: this.place.get('sample') || null });
     }
 
     /** @param {File} file */
@@ -289,13 +268,21 @@ class Doctor extends Room {
         const path = `/v1/${report.readings?.[0].encoding}`;
         const read = Object.keys(this.claims).find((kind) => this.claims[kind].path === path);
         const kind = claimed || (read ?? this.#kindOf(report.encoding) ?? ROPE);
+        /** What the file has less what it should have. @type {Map<string, Tensor>} */
+        const tensors = new Map();
         try {
             const right = await expected(file, report, this.claims[kind].path, signal);
-            return { kind, report, tensors: await differences(file, right, signal), words: '' };
+            for (const [name, tensor] of file.tensors) {
+                const other = right.get(name);
+                if (other === undefined || other.length !== tensor.length) continue;
+                const [got, wanted] = [await tensor.all(signal), await other.all(signal)];
+                const less = Float64Array.from(got, (value, i) => (value === wanted[i] ? 0 : value - wanted[i]));
+                tensors.set(name, held(name, tensor.shape, less));
+            }
+            return { kind, report, tensors, words: '' };
         } catch (error) {
             if (!(error instanceof Problem)) throw error;
-            const words = `The right numbers cannot be drawn: ${error.message}.`;
-            return { kind, report, tensors: new Map(), words };
+            return { kind, report, tensors, words: `The right numbers cannot be drawn: ${error.message}.` };
         }
     }
 
@@ -304,29 +291,26 @@ class Doctor extends Room {
         this.found = kind;
         this.shown = texts(report.parameters);
         this.fault.show(null);
-        this.report.replaceChildren(...verdict(report), ...(words === '' ? [] : [h('p.note', words)]));
+        put(this.report, verdict(report), words !== '' && h('p.note', words));
         this.figure?.stop();
         this.figure = null;
         this.picture.replaceChildren();
         if (tensors.size === 0 || report.matches) return;
-        this.#mark(report, tensors);
+        const { tensor: wrong = '', index } = report.first_bad ?? {};
+        const [first] = tensors.values();
+        // The cursor is at the first wrong place, where the address has none.
+        if (index !== undefined && this.place.get(`${PREFIX}at`) === '') {
+            const tensor = tensors.get(wrong) ?? first;
+            const leading = index.slice(0, -2).reduce((at, i, axis) => at * tensor.shape[axis] + i, 0);
+            this.place.set({
+                [`${PREFIX}tensor`]: tensor === first ? null : tensor.name,
+                [`${PREFIX}slice`]: leading === 0 ? null : leading,
+                [`${PREFIX}at`]: index.slice(-2).join(','),
+            });
+        }
         const title = 'the file less the right numbers';
         const drawn = { tensors, parameters: report.parameters, scalars: {} };
         this.draw(this.picture, drawn, { path: '', values: {}, title, prefix: PREFIX });
-    }
-
-    /** Put the cursor at the first wrong place, where the address has none. @param {Report} report @param {Map<string, Tensor>} tensors */
-    #mark({ first_bad: bad }, tensors) {
-        const tensor = tensors.get(bad?.tensor ?? '') ?? tensors.values().next().value;
-        if (bad?.index === undefined || tensor === undefined || this.place.get(`${PREFIX}at`) !== '') return;
-        const index = bad.index;
-        const leading = index.slice(0, -2).reduce((at, i, axis) => at * tensor.shape[axis] + i, 0);
-        const first = tensors.keys().next().value;
-        this.place.set({
-            [`${PREFIX}tensor`]: tensor.name === first ? null : tensor.name,
-            [`${PREFIX}slice`]: leading === 0 ? null : leading,
-            [`${PREFIX}at`]: index.slice(-2).join(','),
-        });
     }
 
     /** @param {File} file */
@@ -348,20 +332,25 @@ function verdict(report) {
     if (error) facts.push(['largest error', plain(error.max_abs)]);
     if (error?.max_phase !== undefined) facts.push(['largest angle', `${plain(error.max_phase)} rad`]);
     if (bad) {
-        const [position, pair] = [bad.position, bad.pair];
-        const place = [
-            bad.tensor,
-            position !== undefined && `position ${brief(position)}`,
-            pair !== undefined && `pair ${pair}`,
-            `index ${(bad.index ?? []).join(', ')}`,
-        ];
+        const { tensor, position, pair, index = [] } = bad;
+        const where = [position !== undefined && `position ${brief(position)}`, pair !== undefined && `pair ${pair}`];
+        const place = [tensor, ...where, `index ${index.join(', ')}`];
         facts.push(['first wrong place', place.filter(Boolean).join(', ')]);
         facts.push(['it has', plain(bad.got)], ['it should have', plain(bad.expected)]);
     }
+    /** Evidence and remedy, where the server has them. @param {{remedy?: unknown, evidence?: unknown}} finding */
+    const more = ({ evidence, remedy }) =>
+        [evidence, remedy].map((words) => typeof words === 'string' && h('p.note', words));
     const found = [
         h('h3', 'What explains all of its numbers'),
-        h('ol.diagnosis', [diagnosis.map((each) => h('li', String(each.rule), ...more(each)))]),
+        h('ol.diagnosis', [diagnosis.map((each) => h('li', String(each.rule), more(each)))]),
     ];
+    const widest = bands.map(({ pairs, rows = [], max_abs, max_phase }) =>
+        h('tr', [
+            h('th', { scope: 'row' }, (pairs ? 'pairs ' : 'rows ') + (pairs ?? rows).join(' to ')),
+            [plain(max_abs), max_phase === undefined ? '' : plain(max_phase)].map((cell) => h('td', cell)),
+        ]),
+    );
     return [
         h('p', { class: matches ? 'finding good' : 'finding' }, [
             `${matches ? 'It is what it claims to be' : 'It is not what it claims to be'}: ${conclusion}.`,
@@ -373,32 +362,12 @@ function verdict(report) {
         ]),
         h('dl.readout.scalars', told(facts)),
         ...(diagnosis.length === 0 ? [] : found),
-        bandTable(bands),
+        h('details.table', { hidden: bands.length === 0 }, [
+            h('summary', 'Errors by band'),
+            grid({}, '', ['band', 'largest error', 'largest angle, rad'], widest),
+        ]),
     ];
 }
-
-/** Evidence and remedy, where the server has them. @param {object} finding */
-function more(finding) {
-    const { remedy, evidence } = /** @type {{remedy?: unknown, evidence?: unknown}} */ (finding);
-    return [evidence, remedy].filter((words) => typeof words === 'string').map((words) => h('p.note', String(words)));
-}
-
-/** @param {NonNullable<Report['bands']>} bands */
-const bandTable = (bands) =>
-    h('details.table', { hidden: bands.length === 0 }, [
-        h('summary', 'Errors by band'),
-        grid(
-            {},
-            '',
-            ['band', 'largest error', 'largest angle, rad'],
-            bands.map(({ pairs, rows = [], max_abs, max_phase }) =>
-                h('tr', [
-                    h('th', { scope: 'row' }, (pairs ? 'pairs ' : 'rows ') + (pairs ?? rows).join(' to ')),
-                    [plain(max_abs), max_phase === undefined ? '' : plain(max_phase)].map((cell) => h('td', cell)),
-                ]),
-            ),
-        ),
-    ]);
 
 const BASE = { sample: 'base', encoding: 'rope', head_dim: '128' };
 

@@ -4,7 +4,7 @@
 // point on the circle and the exact one. For bfloat16 and float16 the position, the served frequency and their product
 // are each rounded to the type, as engines do whose angles have 16 bits.
 import { arrays } from '../parts/api.js';
-import { h } from '../parts/dom.js';
+import { h, put } from '../parts/dom.js';
 import { NEAREST, brief, digits } from '../parts/number.js';
 import { Readout, valueFacts } from '../parts/readout.js';
 import { Room } from '../parts/room.js';
@@ -70,12 +70,6 @@ async function drifts({ path, values, waves }, up, signal) {
     return { positions, frequency, wavelength, exact: both[0].cos, rounded: both[1].cos, errors };
 }
 
-/** @param {Float64Array} errors @param {number} row @param {number} rows */
-function largest(errors, row, rows) {
-    const pairs = errors.length / rows;
-    return errors.subarray(row * pairs, (row + 1) * pairs).reduce((most, error) => Math.max(most, Math.abs(error)), 0);
-}
-
 /** A part of a room. The address keeps up (the last position), angle (the type), ewin (the window) and eat (the cursor). */
 export class Drift extends Room {
     usual = { up: '131072', angle: TYPES[0] };
@@ -92,31 +86,33 @@ export class Drift extends Room {
     /** @private */ readout = new Readout();
     said = h('p', { role: 'status' });
     note = h('p.note');
-    element = h('div.drift', [
-        h('div.row', [
-            this.control(['angles in', TYPES], 'angle').element,
-            this.control(['up to position', 'integer', '', '', ROWS, UP_TO], 'up').element,
-        ]),
-        this.fault.element,
-        this.said,
-        this.out,
-        this.readout.element,
-        this.note,
-    ]);
-    /** @private @type {HTMLElement | undefined} */ box = undefined;
+    element = h('div.drift', { hidden: true });
 
     /** The part of the room that it is, which is seen while it is open.
      * @param {string} lead @param {HTMLElement} [children] before the pictures */
     part(lead, children) {
-        const source = () => this.along();
-        const part = this.section('error', 'Exact against float32', { lead, source }, children, this.element);
-        this.box = h('div', { hidden: true }, part);
-        return this.box;
+        // The rounded table; without numerics its address is that of the exact one.
+        const source = () => {
+            if (this.source === null || this.held === undefined) return null;
+            const { path, values } = this.source;
+            const { positions } = this.held.found;
+            const rows = { positions: `0:${(positions.at(-1) ?? 0) + 1}:${positions[1]}`, dtype: 'float64' };
+            const name = path === '/v1/rope/table' ? 'cos' : undefined;
+            return plain(path, { ...values, ...rows, numerics: 'float32' }, name);
+        };
+        const angle = this.control(['angles in', TYPES], 'angle');
+        const up = this.control(['up to position', 'integer', '', '', ROWS, UP_TO], 'up');
+        const part = this.section('error', 'Exact against float32', { lead, source }, children, [
+            ...[h('div.row', angle, up), this.fault, this.said],
+            ...[this.out, this.readout, this.note],
+        ]);
+        this.element.append(part);
+        return this.element;
     }
 
     /** @param {Source | false} source false: nobody asks for it */
     open(source) {
-        (this.box ?? this.element).hidden = source === false;
+        this.element.hidden = source === false;
         this.source = source || null;
         this.update();
     }
@@ -148,18 +144,18 @@ export class Drift extends Room {
     #draw(found) {
         const { positions, errors } = found;
         const x = positions.slice(1);
-        const worst = /** @param {string} type @param {number} row */ (type, row) =>
-            largest(errors[type], row, positions.length);
+        const worst = /** @param {string} type @param {number} row */ (type, row) => {
+            const pairs = found.frequency.length;
+            const own = errors[type].subarray(row * pairs, (row + 1) * pairs);
+            return own.reduce((most, error) => Math.max(most, Math.abs(error)), 0);
+        };
         this.curve.show(TYPES.map((name) => ({ name, x, y: x.map((_, i) => worst(name, i + 1)) })));
         this.strips.show([
             this.#map('Cosines, exact', found, found.exact),
             this.#map('Cosines, float32', found, found.rounded),
             this.#map(`Error of ${this.#angle} angles`, found, errors[this.#angle], 'error in radians'),
         ]);
-        this.out.replaceChildren(
-            ...this.strips.tabled(),
-            h('div', h('h3', 'Largest error at each position'), this.curve.element),
-        );
+        put(this.out, this.strips.tabled(), h('div', h('h3', 'Largest error at each position'), this.curve));
         const last = positions.length - 1;
         const ends = TYPES.map((name) => `${brief(worst(name, last))} rad with ${name} angles`);
         this.said.textContent = `At position ${brief(positions[last])} the most wrong pair is off by ${ends.join(', ')}. A whole turn is ${brief(2 * Math.PI)} rad.`;
@@ -191,15 +187,5 @@ export class Drift extends Room {
             ...valueFacts(rounded[at], 'float64', 'cosine, float32'),
             ...valueFacts(error, 'float64', `error, ${this.#angle}`, ' rad'),
         ]);
-    }
-
-    /** The rounded table; without numerics its address is that of the exact one. */
-    along() {
-        if (this.source === null || this.held === undefined) return null;
-        const { path, values } = this.source;
-        const { positions } = this.held.found;
-        const rows = { positions: `0:${(positions.at(-1) ?? 0) + 1}:${positions[1]}`, dtype: 'float64' };
-        const name = path === '/v1/rope/table' ? 'cos' : undefined;
-        return plain(path, { ...values, ...rows, numerics: 'float32' }, name);
     }
 }

@@ -1,5 +1,5 @@
 // fan.js - sines of several pairs over one stretch of positions, which a drag stretches.
-import { attribute, h, painted, svg, unit } from '../parts/dom.js';
+import { attribute, h, painted, put, svg, unit } from '../parts/dom.js';
 import { below } from '../parts/curve.js';
 import { brief } from '../parts/number.js';
 import { slider } from '../parts/pointers.js';
@@ -35,11 +35,29 @@ export class Fan {
             return rows.map(({ pair, y }) => ({ name: `sine of pair ${pair}`, x, y }));
         });
         /** @private */ this.note = h('p.note', { role: 'status' });
-        this.element = h('div', this.picture, this.note, this.table.element);
+        this.element = h('div', this.picture, this.note, this.table);
         const { draw, stop } = painted(this.picture, () => this.#paint());
         /** @private */ this.draw = draw;
         this.stop = stop;
-        this.#listen();
+        const { picture } = this;
+        const share = /** @param {PointerEvent} event */ (event) =>
+            (event.clientX - picture.getBoundingClientRect().left - this.left) /
+            Math.max(1, picture.clientWidth - this.left - RIGHT);
+        const length = () => this.stretch.to - this.stretch.from;
+        let held = 0;
+        const ends = { 'aria-label': 'Last position of the fan', 'aria-valuemin': LEAST, 'aria-valuemax': MOST };
+        slider(picture, ends, STEPS, {
+            key: (by) => this.#zoom(this.stretch.from + length() * by, true),
+            begin: (event) => {
+                held = share(event) * length();
+                return held > 0;
+            },
+            // The position that was taken hold of stays below the pointer.
+            move: (event) => {
+                if (share(event) > 0.01) this.#zoom(this.stretch.from + held / share(event), false);
+            },
+            end: () => this.#zoom(this.stretch.to, true),
+        });
     }
 
     /** @param {Stretch} stretch @param {number} mark the position of the cursor */
@@ -75,28 +93,6 @@ export class Fan {
         this.change(from + Number(length.toPrecision(3)), done);
     }
 
-    #listen() {
-        const { picture } = this;
-        const share = /** @param {PointerEvent} event */ (event) =>
-            (event.clientX - picture.getBoundingClientRect().left - this.left) /
-            Math.max(1, picture.clientWidth - this.left - RIGHT);
-        const length = () => this.stretch.to - this.stretch.from;
-        let held = 0;
-        const ends = { 'aria-label': 'Last position of the fan', 'aria-valuemin': LEAST, 'aria-valuemax': MOST };
-        slider(picture, ends, STEPS, {
-            key: (by) => this.#zoom(this.stretch.from + length() * by, true),
-            begin: (event) => {
-                held = share(event) * length();
-                return held > 0;
-            },
-            // The position that was taken hold of stays below the pointer.
-            move: (event) => {
-                if (share(event) > 0.01) this.#zoom(this.stretch.from + held / share(event), false);
-            },
-            end: () => this.#zoom(this.stretch.to, true),
-        });
-    }
-
     #paint() {
         const width = this.picture.clientWidth;
         const { rows } = this.waves;
@@ -112,14 +108,18 @@ export class Fan {
         this.picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
         this.picture.style.setProperty('height', `${height}px`);
         const inner = { x: left, y: 0, width: width - left - RIGHT, height: rows.length * ROW };
-        this.picture.replaceChildren(
-            ...rows.map(({ pair, wavelength }, i) =>
+        const at = x(this.mark);
+        const seen = this.mark >= from && this.mark <= to;
+        const cursor = svg('g.cursor', [seen && svg('line', { x1: at, x2: at, y2: inner.height })]);
+        put(
+            this.picture,
+            rows.map(({ pair, wavelength }, i) =>
                 svg('text', { x: 0, y: (i + 0.5) * ROW, dy: '0.35em' }, [
                     `pair ${pair}`,
                     wide && ` · ${brief(wavelength)}`,
                 ]),
             ),
-            svg('svg', inner, [rows.map((row, i) => this.#wave(row, i, x)), this.#cursor(x, inner.height)]),
+            svg('svg', inner, [rows.map((row, i) => this.#wave(row, i, x)), cursor]),
             svg('g', { transform: `translate(${left} 0)` }, [
                 below(x, x.ticks(Math.max(1, inner.width / (100 * size))), [0, inner.width, inner.height], 'position'),
             ]),
@@ -142,12 +142,5 @@ export class Fan {
             svg('line.rest', { x1: 0, x2: '100%', y1: middle, y2: middle }),
             svg('path.line.series-0', { d: `M${points.join('L')}` }),
         ]);
-    }
-
-    /** @param {import('../parts/scale.js').Scale} x @param {number} height */
-    #cursor(x, height) {
-        if (!(this.mark >= this.stretch.from && this.mark <= this.stretch.to)) return svg('g');
-        const at = x(this.mark);
-        return svg('g.cursor', svg('line', { x1: at, x2: at, y2: height }));
     }
 }

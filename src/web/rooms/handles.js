@@ -25,35 +25,29 @@ const STEPS = {
     PageDown: (value) => Math.round(value / 2),
 };
 
-/** @typedef {{name: string, least: () => number, change: (value: number, done: boolean) => void}} Handle */
-
 export class Handles {
-    /** @param {import('../parts/curve.js').Curve} curve @param {Handle[]} handles */
-    constructor(curve, handles) {
+    /** @param {import('../parts/curve.js').Curve} curve @param {string[]} names
+     * @param {(i: number, value: number, done: boolean) => void} change one is moved */
+    constructor(curve, names, change) {
         this.curve = curve;
-        /** @private */ this.values = handles.map(() => 1);
-        this.elements = handles.map((handle, i) => this.#make(handle, i));
+        /** @private */ this.values = names.map(() => 1);
+        const { picture } = curve;
+        const ends = { 'aria-orientation': 'vertical', 'aria-valuemin': 1, 'aria-valuemax': 1e12 };
+        this.elements = names.map((name, i) =>
+            slider(h('div.handle'), { 'aria-label': name, ...ends }, STEPS, {
+                key: (to) => change(i, to(this.values[i]), true),
+                move: ({ clientY }) =>
+                    change(i, round(curve.y.invert(clientY - picture.getBoundingClientRect().top)), false),
+                end: () => change(i, this.values[i], true),
+            }),
+        );
+        // The curve below is pointed at all the same.
+        for (const element of this.elements)
+            element.addEventListener('pointermove', (event) => {
+                if (event.buttons === 0) picture.dispatchEvent(new PointerEvent('pointermove', event));
+            });
         curve.element.classList.add('with-handles');
         curve.element.append(...this.elements);
-    }
-
-    /** @param {Handle} handle @param {number} i */
-    #make({ name, least, change }, i) {
-        const { picture } = this.curve;
-        const set = /** @param {number} value @param {boolean} done */ (value, done) =>
-            change(Math.max(least(), value), done);
-        const ends = { 'aria-orientation': 'vertical', 'aria-valuemin': 1, 'aria-valuemax': 1e12 };
-        const element = slider(h('div.handle'), { 'aria-label': name, ...ends }, STEPS, {
-            key: (to) => set(to(this.values[i]), true),
-            move: ({ clientY }) =>
-                set(round(this.curve.y.invert(clientY - picture.getBoundingClientRect().top)), false),
-            end: () => set(this.values[i], true),
-        });
-        // The curve below is pointed at all the same.
-        element.addEventListener('pointermove', (event) => {
-            if (event.buttons === 0) picture.dispatchEvent(new PointerEvent('pointermove', event));
-        });
-        return element;
     }
 
     /** @param {number[]} values */

@@ -1,5 +1,5 @@
 // lamps.js - the signs of the sines around a position, as the lamps of a binary clock.
-import { h, svg } from '../parts/dom.js';
+import { h, put, svg } from '../parts/dom.js';
 
 const ROWS = 16;
 const COLUMNS = 20;
@@ -30,12 +30,13 @@ export class Lamps {
         const left = 16 + DIGIT * Math.max(...positions.map((position) => String(position).length));
         const width = left + pairs.length * CELL;
         this.picture.setAttribute('viewBox', `0 0 ${width} ${positions.length * CELL + 18}`);
-        this.picture.replaceChildren(
+        put(
+            this.picture,
             svg('title', [
                 `Position ${positions[here]}: ${pairs.map((pair) => (lit(here, pair) ? 1 : 0)).join('')}, the slowest pair first`,
             ]),
             svg('rect.here', { x: 0, y: here * CELL, width, height: CELL }),
-            ...positions.map((position, r) =>
+            positions.map((position, r) =>
                 svg('g', { transform: `translate(0 ${r * CELL + CELL / 2})` }, [
                     svg('text', { x: left - 8, dy: '0.35em', 'text-anchor': 'end' }, position),
                     pairs.map((pair, i) =>

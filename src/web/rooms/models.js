@@ -1,6 +1,6 @@
 // models.js - a lane for each layer of a model: its scheme, whether it rotates, how far it sees, how it is scaled.
 import { Problem, json, tensors } from '../parts/api.js';
-import { h } from '../parts/dom.js';
+import { h, put } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
 import { pointed } from '../parts/pointers.js';
 import { Room, opened } from '../parts/room.js';
@@ -19,7 +19,8 @@ const HEADS = ['layers', 'scheme', 'rotates', 'theta', 'window', 'scaling', 'att
 const keyOf = (config, names) =>
     names.map((name) => config.text_config?.[name] ?? config[name]).find((value) => typeof value === 'number');
 
-/** How far a kind of layers sees, as the configuration says. @param {Layers} layers @param {Record<string, any>} config */
+/** How far a kind of layers sees, as the configuration says.
+ * @param {Layers} layers @param {Record<string, any>} config */
 function windowOf({ layer_type, encoding }, config) {
     const sliding = /sliding|local/.test(layer_type) ? keyOf(config, ['sliding_window', 'local_attention']) : undefined;
     const chunk = encoding === 'rope' ? keyOf(config, ['attention_chunk_size']) : undefined;
@@ -37,16 +38,13 @@ function rotated({ rotary_dim, head_dim }) {
     return rotary_dim === head_dim ? `all ${head_dim} channels` : `${rotary_dim} of ${head_dim} channels`;
 }
 
-/** @param {Record<string, any>} parameters */
-const scaling = ({ rope_type, factor }) =>
-    rope_type === undefined || rope_type === 'default' ? '–' : rope_type + (factor ? ` × ${brief(factor)}` : '');
-
 /** The row of a kind of layers. @param {Model['kinds'][number]} kind @param {number} i */
 function rowOf({ encoding, indices, parameters, window, factor }, i) {
     const which = indices.length === 0 ? 'all' : `${indices.length}: ${listed(indices, 6)}`;
-    const { rope_theta } = /** @type {Record<string, any>} */ (parameters);
+    const { rope_theta, rope_type: type, factor: times } = /** @type {Record<string, any>} */ (parameters);
     const theta = rope_theta === undefined ? '–' : brief(rope_theta);
-    const cells = [SCHEMES[encoding] ?? encoding, rotated(parameters), theta, window, scaling(parameters), factor];
+    const scaling = [undefined, 'default'].includes(type) ? '–' : type + (times ? ` × ${brief(times)}` : '');
+    const cells = [SCHEMES[encoding] ?? encoding, rotated(parameters), theta, window, scaling, factor];
     return h('tr', { 'data-kind': i }, [
         h('th', { scope: 'row', class: `series-${i % 8}` }, which),
         cells.map((cell) => h('td', cell)),
@@ -107,37 +105,33 @@ class Models extends Room {
         return [
             this.phrases(),
             h('div.panel.fields', [
-                this.bound('model', (change) => picker(change, { needed: true })).element,
-                this.bound('beside', (change) => picker(change, { label: 'beside it' })).element,
-                this.config.element,
+                this.bound('model', (change) => picker(change, { needed: true })),
+                this.bound('beside', (change) => picker(change, { label: 'beside it' })),
+                this.config,
             ]),
-            this.fault.element,
+            this.fault,
             this.out,
         ];
     }
 
     /** @param {string} title @param {Record<string, any>} config @param {import('./catalogue.js').Resolved} resolved @param {AbortSignal} [signal] @returns {Promise<Model>} */
     async #modelOf(title, config, { layers }, signal) {
-        const kinds = layers.map(async (each) => ({
-            ...each,
-            window: windowOf(each, config),
-            factor: await this.#factorOf(each, signal),
-        }));
+        const kinds = layers.map(async (each) => {
+            const { encoding, parameters } = each;
+            const known = Object.entries(parameters).filter(([name]) => this.names.includes(name));
+            const values = Object.fromEntries(known.map(([name, value]) => [name, String(value)]));
+            let factor = '–';
+            if (encoding === 'rope')
+                try {
+                    // What cosines and sines are multiplied by.
+                    const { scalars } = await tensors('/v1/rope/frequencies', values, { signal });
+                    factor = brief(Number(scalars.attention_factor ?? 1), 6);
+                } catch (error) {
+                    if (!(error instanceof Problem)) throw error;
+                }
+            return { ...each, window: windowOf(each, config), factor };
+        });
         return { title, count: keyOf(config, COUNTS) ?? 1, kinds: await Promise.all(kinds) };
-    }
-
-    /** What cosines and sines are multiplied by. @param {Layers} layers @param {AbortSignal} [signal] */
-    async #factorOf({ encoding, parameters }, signal) {
-        if (encoding !== 'rope') return '–';
-        const known = Object.entries(parameters).filter(([name]) => this.names.includes(name));
-        const values = Object.fromEntries(known.map(([name, value]) => [name, String(value)]));
-        try {
-            const { scalars } = await tensors('/v1/rope/frequencies', values, { signal });
-            return brief(Number(scalars.attention_factor ?? 1), 6);
-        } catch (error) {
-            if (!(error instanceof Problem)) throw error;
-            return '–';
-        }
     }
 
     load() {
@@ -149,7 +143,7 @@ class Models extends Room {
         void this.ask.ask(
             names,
             (signal) => Promise.all(names.map((name) => read(name, signal))),
-            (models) => this.out.replaceChildren(...models.map(drawn)),
+            (models) => put(this.out, models.map(drawn)),
         );
     }
 

@@ -1,13 +1,12 @@
 // opening.js - the first screen: what this is, one picture, why its numbers are exact, and two doors.
 import { arrays } from '../parts/api.js';
-import { h, svg } from '../parts/dom.js';
-import { brief, digits } from '../parts/number.js';
+import { h, put, svg } from '../parts/dom.js';
+import { apart as largest, brief, digits } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
 import { matrixOf } from '../parts/safetensors.js';
 import { Strips } from '../parts/strips.js';
 import { picker } from './catalogue.js';
 import { between } from './drift.js';
-import { apart as largest } from './landing.js';
 
 /** @import { Cell } from '../parts/heatmap.js' */
 
@@ -58,9 +57,6 @@ const DOORS = [
     ['#/doctor', 'Check my table', 'Drop a file: it is right, or you are told which mistake explains it.'],
 ];
 
-/** @param {typeof DOORS[number]} row */
-const door = ([href, title, words]) => h('a.door', { href }, h('b', title), h('span', words));
-
 class Opening extends Room {
     picture = h('div.picture', { 'aria-busy': true });
     table = this.asks(undefined, { busy: this.picture });
@@ -86,11 +82,13 @@ class Opening extends Room {
                     h('a', { href: '#/models' }, 'hundreds of models'),
                     ', each number correctly rounded.',
                 ]),
-                h('nav.doors', { 'aria-label': 'Ways in' }, DOORS.map(door)),
+                h('nav.doors', { 'aria-label': 'Ways in' }, [
+                    DOORS.map(([href, title, words]) => h('a.door', { href }, h('b', title), h('span', words))),
+                ]),
             ]),
             this.picture,
             this.said,
-            this.wave.element,
+            this.wave,
             this.phrases(),
         ]);
         const why = h('section.why', { 'aria-label': 'Why exact' }, [
@@ -99,8 +97,8 @@ class Opening extends Room {
                 'RoPE turns each pair of channels by its position times a frequency. float32, as in PyTorch’s reference code, ' +
                     'rounds that angle, and the farther the position, the more. The thin hand is exact, the wide one is float32. Without a model, heads have 128 channels and the base is 10000.',
             ]),
-            this.bound('model', (change) => picker(change, { encodings: ['rope'] })).element,
-            this.fault.element,
+            this.bound('model', (change) => picker(change, { encodings: ['rope'] })),
+            this.fault,
             this.fars,
         ]);
         return [hero, why];
@@ -113,22 +111,20 @@ class Opening extends Room {
         void this.far.ask(
             of,
             (signal) => Promise.all(FAR.map((to) => farthest(of, to, signal))),
-            (found) => this.fars.replaceChildren(...found.map(dial)),
+            (found) => put(this.fars, found.map(dial)),
         );
         void this.table.ask(
             '',
             (signal) => arrays('/v1/sinusoidal', { d_model: `${WIDTH}`, positions: `0:${ROWS}` }, signal),
-            ({ data }) => this.#show(data),
+            ({ data }) => {
+                this.data = data;
+                const matrix = matrixOf('encodings', data, WIDTH, 'float32');
+                const named = { name: 'Sinusoidal encodings', rowName: 'position', columnName: 'dimension' };
+                this.strips.show([{ matrix, ...named }]);
+                put(this.picture, this.strips.maps[0].element);
+            },
         );
         this.strips.follow();
-    }
-
-    /** @param {import('../parts/safetensors.js').Numbers} data */
-    #show(data) {
-        this.data = data;
-        const matrix = matrixOf('encodings', data, WIDTH, 'float32');
-        this.strips.show([{ matrix, name: 'Sinusoidal encodings', rowName: 'position', columnName: 'dimension' }]);
-        this.picture.replaceChildren(this.strips.maps[0].element);
     }
 
     /** The wave and the value of a cell. @param {Cell} cell */

@@ -1,7 +1,7 @@
 // reach.js - what scaling does to the angles of each pair, and which of them training has never seen.
 import { address, arrays, json, listed, tensors } from '../parts/api.js';
 import { choice, control, fields, form } from '../parts/controls.js';
-import { h, svg } from '../parts/dom.js';
+import { h, put, svg } from '../parts/dom.js';
 import { equation, power, row } from '../parts/formula.js';
 import { brief, digits } from '../parts/number.js';
 import { Readout, valueFacts } from '../parts/readout.js';
@@ -42,14 +42,6 @@ const SCALED_BASE = { rope_theta: '10000', head_dim: '128', factor: '8', dtype: 
 const ROUNDED = 'float32 shows below how far the arithmetic of PyTorch turns the angles of a type.';
 const LEAD =
     'Drag the two lengths. A pair whose wave is above the training length has not trained on all of its angles.';
-/** The parameters of a model, and what its publisher says of longer contexts. @param {string} model
- * @returns {Promise<Record<string, any>>} */
-async function published(model) {
-    if (model === '') return {};
-    const { long_context, resolved } = await json(`/v1/models/${encodeURIComponent(model)}`);
-    return { ...resolved.parameters, long_context };
-}
-
 /** The values of a comparison that a model's parameters say; the publisher's own setting for a longer context comes
  * first. @param {Record<string, any>} facts @param {string[]} names */
 function valuesOf({ long_context: advice = {}, ...facts }, names) {
@@ -69,12 +61,6 @@ function valuesOf({ long_context: advice = {}, ...facts }, names) {
     return values;
 }
 
-/** Which pair first exceeds what it has trained on, without scaling. @param {Values} values */
-async function firstUnseen(values) {
-    const { turns, unseen_pairs: unseen } = await arrays(PATH, { ...values, rope_types: 'default' });
-    return turns.length - unseen[0];
-}
-
 /** @param {Values} base @param {AbortSignal} signal @returns {Promise<Kind>} */
 async function naive(base, signal) {
     const asked = { ...base, dtype: /** @type {const} */ ('float64'), method: /** @type {const} */ ('linear') };
@@ -85,18 +71,15 @@ async function naive(base, signal) {
 
 /** A row of numbers for each type. @param {string} caption @param {Kind[]} kinds @param {readonly string[]} heads
  * @param {(kind: Kind, i: number) => (number | undefined)[]} numbersOf */
-const sideBySide = (caption, kinds, heads, numbersOf) =>
-    grid(
-        { class: 'types-table' },
-        caption,
-        ['type', ...heads],
-        kinds.map((kind, i) =>
-            h('tr', [
-                h('th', { scope: 'row', class: `series-${i % 8}` }, kind.name),
-                numbersOf(kind, i).map((each) => h('td', each === undefined ? '–' : digits(each))),
-            ]),
-        ),
+function sideBySide(caption, kinds, heads, numbersOf) {
+    const rows = kinds.map((kind, i) =>
+        h('tr', [
+            h('th', { scope: 'row', class: `series-${i % 8}` }, kind.name),
+            numbersOf(kind, i).map((each) => h('td', each === undefined ? '–' : digits(each))),
+        ]),
     );
+    return grid({ class: 'types-table' }, caption, ['type', ...heads], rows);
+}
 
 /** What the naive base and NTK's stretch, in words. */
 async function stretches() {
@@ -129,14 +112,22 @@ class Reach extends Room {
     choices = this.rows(PATH, ['rope_types'])[0]?.choices ?? [];
     controls = form((name, value, done) => this.set({ [name]: value }, done));
     model = picker((name) => this.#begin({ model: name || null, types: null, pair: null }), { encodings: ['rope'] });
+    /** A configuration's parameters become the room's. */
     config = configBox(({ encoding, parameters }) => {
-        if (encoding === 'rope') this.#adopt(parameters);
+        if (encoding !== 'rope') return;
+        const type = String(/** @type {Record<string, unknown>} */ (parameters).rope_type ?? 'default');
+        const types = TYPES.includes(type) || !this.choices.includes(type) ? null : [...TYPES, type].join(',');
+        const all = Object.entries(valuesOf(parameters, this.names));
+        const own = all.filter(([name, value]) => value !== DEFAULTS[name]);
+        this.#begin({ model: null, types, ...Object.fromEntries(own) });
     });
     types = control(
         { ...fields([['types', 'choices', 'naive is the base times s.']])[0], choices: [...this.choices, NAIVE] },
         (types) => this.set({ types: types || 'default' }),
     );
-    /** @private @type {Record<string, unknown>} */ facts = {};
+    /** The parameters of a model, and what its publisher says of longer contexts.
+     * @private @type {Record<string, any>} */
+    facts = {};
     /** @private */ factsOf = '';
     /** @private @type {Awaited<ReturnType<Reach['read']>> | null} */ found = null;
     waves = this.#curve({
@@ -152,14 +143,11 @@ class Reach extends Room {
         yName: 'turns at the target',
         under: (one) => this.#zone(one),
     });
-    handles = new Handles(this.waves, [
-        { name: 'trained', least: () => 1, change: (value, done) => this.#moved(LENGTHS[0], value, done) },
-        {
-            name: 'target',
-            least: () => this.#length(LENGTHS[0]),
-            change: (value, done) => this.#moved(LENGTHS[1], value, done),
-        },
-    ]);
+    handles = new Handles(this.waves, ['trained', 'target'], (i, value, done) => {
+        const least = i === 0 ? 1 : this.#length(LENGTHS[0]);
+        const longer = i === 0 && value > this.#length(LENGTHS[1]) ? { [LENGTHS[1]]: value } : {};
+        this.set({ [LENGTHS[i]]: Math.max(least, value), ...longer }, done);
+    });
     table = scrolled('Types side by side');
     settings = h('div.settings');
     remarks = h('p.note');
@@ -190,14 +178,14 @@ class Reach extends Room {
         this.table.classList.add('types');
         return [
             this.split(
-                [this.model.element, this.config.element, this.types.element, numerics, this.controls.element],
-                this.section('waves', 'Wavelengths, and two lengths of text', waves, this.waves.element),
+                [this.model, this.config, this.types, numerics, this.controls],
+                this.section('waves', 'Wavelengths, and two lengths of text', waves, this.waves),
                 h('div.pair-of-pictures', [
-                    this.section('turns', 'Largest angle, in turns', { source: along('turns') }, this.turns.element),
-                    this.section('stretch', 'Stretch', { source: along('stretch') }, this.stretch.element),
+                    this.section('turns', 'Largest angle, in turns', { source: along('turns') }, this.turns),
+                    this.section('stretch', 'Stretch', { source: along('stretch') }, this.stretch),
                 ]),
                 this.table,
-                this.readout.element,
+                this.readout,
                 this.remarks,
                 this.drift.part('', this.ofType.places[0]),
                 this.section('settings', 'Settings for engines', {}, this.ofType.places[1], this.settings),
@@ -210,25 +198,9 @@ class Reach extends Room {
         return Number(this.#values()[name]);
     }
 
-    /** @param {string} name @param {number} value @param {boolean} done */
-    #moved(name, value, done) {
-        const longer = name === LENGTHS[0] && value > this.#length(LENGTHS[1]) ? { [LENGTHS[1]]: value } : {};
-        this.set({ [name]: value, ...longer }, done);
-    }
-
     /** What was set by hand is let go of. @param {import('../parts/room.js').Changes} changes */
     #begin(changes) {
         this.set({ ...Object.fromEntries(this.names.map((name) => [name, null])), ...changes });
-    }
-
-    /** A configuration's parameters become the room's. @param {Record<string, unknown>} parameters */
-    #adopt(parameters) {
-        const type = String(parameters.rope_type ?? 'default');
-        const types = TYPES.includes(type) || !this.choices.includes(type) ? null : [...TYPES, type].join(',');
-        const own = Object.entries(valuesOf(parameters, this.names)).filter(
-            ([name, value]) => value !== DEFAULTS[name],
-        );
-        this.#begin({ model: null, types, ...Object.fromEntries(own) });
     }
 
     /** What the model says, or the room. */
@@ -256,12 +228,12 @@ class Reach extends Room {
 
     async load() {
         const model = this.place.get('model');
-        try {
-            if (model !== this.factsOf) this.facts = await published(model);
-            this.factsOf = model;
-        } catch (error) {
-            return this.fail(error);
+        if (model === '') this.facts = {};
+        else if (model !== this.factsOf) {
+            const { long_context, resolved } = await json(`/v1/models/${encodeURIComponent(model)}`);
+            this.facts = { ...resolved.parameters, long_context };
         }
+        this.factsOf = model;
         const values = this.#values();
         const types = this.#chosen();
         this.model.show(model);
@@ -271,7 +243,18 @@ class Reach extends Room {
         await this.ask.ask(
             [values, types, model],
             (signal) => this.read(types, signal),
-            (found) => this.#show(found),
+            (found) => {
+                this.found = found;
+                const { kinds, trained } = found;
+                const all = kinds.flatMap(({ wavelength }) => Array.from(wavelength)).filter(Number.isFinite);
+                this.waves.options.yRange = [Math.min(...all) / 1.3, Math.max(...all, this.#length(LENGTHS[1])) * 1.5];
+                this.waves.show(kinds.map(({ name, wavelength: y }) => ({ name, y })));
+                this.stretch.show(kinds.map(({ name, stretch: y }) => ({ name, y })));
+                this.turns.show(kinds.flatMap(({ name, turns: y }) => (y ? [{ name, y }] : [])));
+                const turns = kinds.flatMap((kind) => Array.from(kind.turns ?? []));
+                this.turns.options.yRange = [Math.min(...turns, ...trained) / 1.5, Math.max(...turns) * 1.5];
+                this.remarks.textContent = found.words;
+            },
         );
         this.#point(this.place.number('pair', -1), null);
         this.#showOne();
@@ -314,20 +297,6 @@ class Reach extends Room {
         };
     }
 
-    /** @param {NonNullable<Reach['found']>} found */
-    #show(found) {
-        this.found = found;
-        const { kinds, trained } = found;
-        const all = kinds.flatMap(({ wavelength }) => Array.from(wavelength)).filter(Number.isFinite);
-        this.waves.options.yRange = [Math.min(...all) / 1.3, Math.max(...all, this.#length(LENGTHS[1])) * 1.5];
-        this.waves.show(kinds.map(({ name, wavelength: y }) => ({ name, y })));
-        this.stretch.show(kinds.map(({ name, stretch: y }) => ({ name, y })));
-        this.turns.show(kinds.flatMap(({ name, turns: y }) => (y ? [{ name, y }] : [])));
-        const turns = kinds.flatMap((kind) => Array.from(kind.turns ?? []));
-        this.turns.options.yRange = [Math.min(...turns, ...trained) / 1.5, Math.max(...turns) * 1.5];
-        this.remarks.textContent = found.words;
-    }
-
     /** From the largest trained angle to the full turn, for the pairs that have not trained on all of it.
      * @param {import('../parts/curve.js').Curve} curve */
     #zone(curve) {
@@ -352,9 +321,9 @@ class Reach extends Room {
         const at = pair >= 0 && pair < n ? pair : null;
         if (done) this.place.set({ pair: at });
         for (const curve of [this.waves, this.stretch, this.turns]) curve.mark(at);
-        this.#explain(found, at);
-        const { facts, kinds, types } = found;
-        this.table.replaceChildren(
+        const { facts, kinds, types, waves } = found;
+        put(
+            this.table,
             sideBySide('The types side by side', kinds, WAVES, ({ wavelength }, i) => [
                 Math.max(...Array.from(wavelength)),
                 ...SCALED.map((name) => (i < types.length ? facts[name][i] : undefined)),
@@ -366,42 +335,32 @@ class Reach extends Room {
                 ? h('p.note', 'Point at a pair for its numbers.')
                 : sideBySide(`Pair ${at}`, kinds, PAIR, (kind) => PAIR.map((name) => kind[name]?.[at])),
         );
-    }
-
-    /** The frequency of a pair under each type. @param {NonNullable<Reach['found']>} found
-     * @param {number | null} pair */
-    #explain({ kinds, waves }, pair) {
-        if (pair === null) return this.readout.show(null);
-        const unscaled = power(waves.base, row('−', 2 * pair, '/', waves.width));
-        const facts = kinds.flatMap(({ name, frequency, stretch }) => {
-            const slower = stretch[pair] === 1 ? [] : ['/', digits(stretch[pair])];
-            const [[, value], bits] = valueFacts(frequency[pair]);
+        if (at === null) return this.readout.show(null);
+        const unscaled = power(waves.base, row('−', 2 * at, '/', waves.width));
+        const frequencies = kinds.flatMap(({ name, frequency, stretch }) => {
+            const slower = stretch[at] === 1 ? [] : ['/', digits(stretch[at])];
+            const [[, value], bits] = valueFacts(frequency[at]);
             const whole = equation([unscaled.cloneNode(true), ...slower], String(value));
             return [/** @type {import('../parts/readout.js').Fact} */ ([`frequency, ${name}`, whole]), bits];
         });
-        this.readout.show([['pair', pair], ...facts]);
-    }
-
-    /** A choice among the types that are compared. @param {string[]} types @param {string} type */
-    #offer(types, type) {
-        const { ofType } = this;
-        if (types.join() !== ofType.names) {
-            ofType.names = types.join();
-            ofType.shown = ofType.places.map(() => choice('type', types, (value) => this.set({ for: value })));
-            ofType.places.forEach((place, i) => place.replaceChildren(ofType.shown[i].element));
-        }
-        for (const each of ofType.shown) each.show(type);
+        this.readout.show([['pair', at], ...frequencies]);
     }
 
     /** What is seen of one type alone: its settings for engines, and the errors of its angles. */
     #showOne() {
         if (this.found === null) return;
+        const { ofType } = this;
         const { settings, types } = this.found;
         const type = types.includes(this.place.get('for')) ? this.place.get('for') : types[types.length - 1];
-        this.#offer(types, type);
+        if (types.join() !== ofType.names) {
+            ofType.names = types.join();
+            ofType.shown = ofType.places.map(() => choice('type', types, (value) => this.set({ for: value })));
+            ofType.places.forEach((place, i) => put(place, ofType.shown[i].element));
+        }
+        for (const each of ofType.shown) each.show(type);
         const source = address(PATH, this.#asked());
         const from = h('p.note', 'From ', h('a', { href: source }, source));
-        this.settings.replaceChildren(...blocks(settings[type] ?? {}), from);
+        put(this.settings, blocks(settings[type] ?? {}), from);
         const own = settings[type]?.posenc?.value;
         const far = this.get('numerics') === 'float32';
         if (!far || typeof own !== 'string') return this.drift.open(false);
@@ -443,7 +402,10 @@ export const show = opened(Reach, {
         {
             question:
                 'The base is 10000, head_dim 128, trained on 4096 tokens. Which pair first exceeds its training range in a text of 32768?',
-            answer: () => firstUnseen(DEFAULTS),
+            answer: async () => {
+                const { turns, unseen_pairs: unseen } = await arrays(PATH, { ...DEFAULTS, rope_types: 'default' });
+                return turns.length - unseen[0];
+            },
         },
     ],
 });

@@ -1,7 +1,7 @@
 // rotations.js - RoPE: each pair of channels is a clock, whose hands are a query and a key.
 import { Problem, arrays, posted } from '../parts/api.js';
 import { control, fields } from '../parts/controls.js';
-import { attribute, h, svg } from '../parts/dom.js';
+import { attribute, h, put, svg } from '../parts/dom.js';
 import { call, formula, row } from '../parts/formula.js';
 import { Latest } from '../parts/latest.js';
 import { brief, digits, hex } from '../parts/number.js';
@@ -32,7 +32,7 @@ const DECAY_WIDTHS = [64, 128, 256];
 const DECAY_OFFSETS = '0:1024';
 const PAIRS_DRAWN = 32;
 const RADIUS = 50;
-const KNOWN = { q: [[0.3, -1.2]], k: [[1, 0.5]], dtype: 'float64' };
+const DTYPE = /** @type {const} */ ('float64');
 
 /** @param {string} text */
 const numbers = (text) => (text.match(/[^\s,;]+/g) ?? []).map((word) => Number(word.replace('−', '-')));
@@ -43,17 +43,20 @@ const whole = (text, usual) => Number(/^\d{1,15}$/.test(text) ? text : usual);
 /** @param {number} pair @param {number} width @param {Pairing} pairing @returns {[number, number]} its two channels */
 const channels = (pair, width, pairing) => (pairing === 'half' ? [pair, pair + width / 2] : [2 * pair, 2 * pair + 1]);
 
-/** @param {State} state */
-const common = ({ theta, pairing }) => {
-    const dtype = /** @type {const} */ ('float64');
-    return { rope_theta: Number(theta), pairing, dtype };
-};
+/** @param {Pick<State, 'theta' | 'pairing'>} how */
+const common = ({ theta, pairing }) => ({ rope_theta: Number(theta), pairing, dtype: DTYPE });
 
 /** @param {State} state */
-const scoreBody = (state) => {
-    const { q, k, m, n } = state;
-    return { q: [q], k: [k], query_positions: [m], key_positions: [n], ...common(state) };
-};
+const scoreBody = ({ q, k, m, n, ...how }) => ({
+    ...{ q: [q], k: [k], query_positions: [m], key_positions: [n] },
+    ...common(how),
+});
+
+/** The score of the exercises. @param {number} m @param {number} n */
+async function scoreOf(m, n) {
+    const body = { q: [[0.3, -1.2]], k: [[1, 0.5]], query_positions: [m], key_positions: [n], dtype: DTYPE };
+    return (await posted('/v1/rope/scores', body))[0];
+}
 
 /** The same at every distance. @param {State} state */
 const farther = (state) => ({
@@ -62,11 +65,6 @@ const farther = (state) => ({
     query_positions: `0:${2 * REACH + 1}`,
     key_positions: [REACH],
 });
-
-/* ---- clocks ---- */
-
-/** @param {ArrayLike<number>} vector @param {[number, number]} at @param {number} scale */
-const tip = (vector, [first, second], scale) => [vector[first] * scale, -vector[second] * scale];
 
 /** A hand, and a thin one where it stands at position 0. @param {string} name @param {number[]} now @param {number[]} rest */
 function hand(name, now, rest) {
@@ -79,27 +77,24 @@ function hand(name, now, rest) {
     ]);
 }
 
-/** @param {number} share @param {number} limit */
-function bar(share, limit) {
-    const length = (RADIUS * Math.abs(share)) / (limit || 1);
-    const colour = share < 0 ? 'series-2' : 'series-3';
-    return svg('g.share', [
-        svg('rect', { class: colour, x: share < 0 ? -length : 0, y: 68, width: length, height: 8 }),
-        svg('line', { y1: 65, y2: 79 }),
-    ]);
-}
-
-/** The picture within a clock. @param {Seen} seen @param {number} pair @param {number} scale @param {number} limit */
+/** The picture within a clock: its hands, and below it its share of the score.
+ * @param {Seen} seen @param {number} pair @param {number} scale @param {number} limit */
 function face({ state, turned, shares }, pair, scale, limit) {
     const { q, k, pairing } = state;
-    const at = channels(pair, q.length, pairing);
-    const key = Array.from(turned).slice(q.length);
+    const [first, second] = channels(pair, q.length, pairing);
+    const tip = /** @param {ArrayLike<number>} vector */ (vector) => [vector[first] * scale, -vector[second] * scale];
+    const share = shares[pair];
+    const length = (RADIUS * Math.abs(share)) / (limit || 1);
+    const colour = share < 0 ? 'series-2' : 'series-3';
     return svg('svg', { viewBox: '-66 -62 132 146', 'aria-hidden': 'true' }, [
         svg('circle.dial', { r: RADIUS }),
         svg('path.dial', { d: `M${RADIUS} 0h-5M-${RADIUS} 0h5M0 ${RADIUS}v-5M0 -${RADIUS}v5` }),
-        hand('q', tip(turned, at, scale), tip(q, at, scale)),
-        hand('k', tip(key, at, scale), tip(k, at, scale)),
-        bar(shares[pair], limit),
+        hand('q', tip(turned), tip(q)),
+        hand('k', tip(turned.slice(q.length)), tip(k)),
+        svg('g.share', [
+            svg('rect', { class: colour, x: share < 0 ? -length : 0, y: 68, width: length, height: 8 }),
+            svg('line', { y1: 65, y2: 79 }),
+        ]),
     ]);
 }
 
@@ -142,12 +137,10 @@ function clocks(choose) {
             );
         });
     };
-    return { element: h('div', unit, list, table.element), show };
+    return { element: h('div', unit, list, table), show };
 }
 
-/* ---- which channels turn together ---- */
-
-/** @param {Pairing} pairing @param {number} width @param {number} chosen */
+/** Which channels turn together. @param {Pairing} pairing @param {number} width @param {number} chosen */
 function arcs(pairing, width, chosen) {
     const [cell, floor] = [Math.min(24, (48 * PAIRS_DRAWN) / width), 46];
     // Numbers have room up to twice the pairs that are drawn as clocks.
@@ -186,8 +179,8 @@ const CHANNELS = fields([
     ['k', 'numbers', 'A key, of as many numbers.'],
 ]);
 
-/** @param {Readout} readout @param {Seen} seen @param {number} pair */
-function explain(readout, { state, shares, frequency, wavelength }, pair) {
+/** Facts about a pair. @param {Seen} seen @param {number} pair */
+function factsOf({ state, shares, frequency, wavelength }, pair) {
     const { q, k, m, n, pairing } = state;
     const [a, b] = channels(pair, q.length, pairing);
     const turn = ['(', m, '−', n, ')', '·', digits(frequency[pair])];
@@ -200,16 +193,12 @@ function explain(readout, { state, shares, frequency, wavelength }, pair) {
         [call('sin', ...turn)],
         ['=', digits(shares[pair])],
     ];
-    readout.show({
-        pair,
-        channels: `${a} and ${b}`,
-        frequency: digits(frequency[pair]),
-        wavelength: `${digits(wavelength[pair])} tokens`,
-        share: digits(shares[pair]),
-        bits: hex(shares[pair]),
+    return {
+        ...{ pair, channels: `${a} and ${b}`, frequency: digits(frequency[pair]) },
+        ...{ wavelength: `${digits(wavelength[pair])} tokens`, share: digits(shares[pair]), bits: hex(shares[pair]) },
         // A formula does not break; its terms do.
         formula: h('span', [terms.map((each) => [formula(...each), ' '])]),
-    });
+    };
 }
 
 /** What the address says of the room. @param {(name: string) => string} get */
@@ -222,33 +211,31 @@ const stateOf = (get) => ({
     pairing: /** @type {Pairing} */ (get('pairing') === 'half' ? 'half' : 'interleaved'),
 });
 
-/** What of q and k is no number, told as the server would; null: all is well. @param {(name: string) => string} get */
-function wrong(get) {
-    const errors = ['q', 'k']
-        .filter((name) => numbers(get(name)).some(Number.isNaN))
-        .map((name) => ({ parameter: name, detail: `must be numbers, got "${get(name)}"` }));
-    return errors.length === 0 ? null : new Problem({ status: 422, code: '', title: 'No numbers', errors });
-}
-
-/** What the server says of a state. `turned`: q, then k. @param {State} wanted @param {AbortSignal} signal */
-async function look(wanted, signal) {
-    const { q, k, m, n, theta } = wanted;
-    const body = scoreBody(wanted);
-    const waves = { head_dim: String(q.length), rope_theta: theta, dtype: 'float64' };
+/** What the server says of a state. `turned`: q, then k. @param {State} state @param {AbortSignal} signal */
+async function look(state, signal) {
+    const { q, k, m, n, theta } = state;
+    const body = scoreBody(state);
+    const waves = { head_dim: String(q.length), rope_theta: theta, dtype: DTYPE };
     const shares = await posted('/v1/rope/scores', { ...body, per_pair: true }, signal);
     const [[score], turned, { inv_freq: frequency, wavelength }] = await Promise.all([
         posted('/v1/rope/scores', body, signal),
-        posted('/v1/rope/rotate', { vectors: [q, k], positions: [m, n], ...common(wanted) }, signal),
+        posted('/v1/rope/rotate', { vectors: [q, k], positions: [m, n], ...common(state) }, signal),
         arrays('/v1/rope/frequencies', waves, signal),
     ]);
-    return { state: wanted, turned, shares, score, frequency, wavelength };
+    return { state, turned, shares, score, frequency, wavelength };
 }
 
 class Rotations extends Room {
     usual = USUAL;
     fields = this.form([...CHANNELS, ...this.rows('rope/scores', ['rope_theta', 'pairing'])]);
+    numerics = this.control(['numerics', ['exact', 'float32'], ROUNDED]);
     positions = ['m', 'n'].map((name) => this.control([name, 'integer', '', 'tokens', 0, FAR]));
-    both = control(fields([['both', 'integer', '', 'tokens', 0, FAR]])[0], (to, done) => this.#move(Number(to), done));
+    /** Moves both, the nearer one to a position. */
+    both = control(fields([['both', 'integer', '', 'tokens', 0, FAR]])[0], (to, done) => {
+        const { m, n } = stateOf(this.get);
+        const by = Number(to) - Math.min(m, n);
+        if (Number.isSafeInteger(by)) this.set({ m: m + by, n: n + by }, done);
+    });
     score = h('output.score', { 'aria-live': 'off' });
     sum = h('p.note');
     dials = clocks((pair) => this.set({ pair }));
@@ -275,42 +262,30 @@ class Rotations extends Room {
             clocks: () => posting('/v1/rope/scores', share(), [1, 1, share().q[0].length / 2], 'scores'),
             distances: () => posting('/v1/rope/scores', farther(stateOf(this.get)), [2 * REACH + 1, 1], 'scores'),
             decay: () => plain('/v1/rope/decay', this.#decays(DECAY_WIDTHS[1])),
-            error: () => this.drift.along(),
         };
-        const rounding = this.control(['numerics', ['exact', 'float32'], ROUNDED]);
         return [
             this.split(
-                [this.fields.element],
+                [this.fields, this.numerics],
                 this.section('clocks', 'Clocks', { first: true, source: sources.clocks }, [
                     h('div.total', this.score, this.sum),
-                    h('div.row', [[...this.positions, this.both].map(({ element }) => element)]),
-                    this.dials.element,
-                    this.readout.element,
+                    h('div.row', this.positions, this.both),
+                    this.dials,
+                    this.readout,
                 ]),
             ),
             h('div.cards', [
                 this.section('distance', 'The score by distance', { source: sources.distances }, [
-                    this.distance.element,
+                    this.distance,
                     h('p.note', 'The mark moves with m or n, and not with both.'),
                 ]),
                 this.section('decay', 'The mean of all cosines', { source: sources.decay }, [
-                    this.decay.element,
+                    this.decay,
                     h('p.note', EQUAL),
                 ]),
                 this.section('channels', 'Which channels turn together', {}, this.pairings),
             ]),
-            this.section('error', 'Exact against float32', { source: sources.error }, [
-                rounding.element,
-                this.drift.element,
-            ]),
+            this.drift.part(''),
         ];
-    }
-
-    /** Move both, the nearer one to a position. @param {number} to @param {boolean} [done] */
-    #move(to, done) {
-        const { m, n } = stateOf(this.get);
-        const by = to - Math.min(m, n);
-        if (Number.isSafeInteger(by)) this.set({ m: m + by, n: n + by }, done);
     }
 
     /** @param {number} width */
@@ -318,32 +293,32 @@ class Rotations extends Room {
         return { head_dim: String(width), rope_theta: this.get('rope_theta'), offsets: DECAY_OFFSETS };
     }
 
-    /** @param {Seen} seen */
-    #draw(seen) {
-        const { q, m, n, pairing } = seen.state;
-        const pair = Math.min(Number(this.get('pair')), q.length / 2 - 1);
-        this.score.textContent = digits(seen.score);
-        this.sum.textContent = `score of q at ${brief(m)} and k at ${brief(n)}, m − n = ${brief(m - n)}`;
-        this.dials.show(seen, pair);
-        explain(this.readout, seen, pair);
-        this.distance.mark(Math.abs(m - n) > REACH ? null : m - n + REACH);
-        this.pairings.replaceChildren(
-            ...PAIRINGS.map(([each, words]) =>
-                h('figure', { class: each !== pairing && 'other' }, h('figcaption', words), arcs(each, q.length, pair)),
-            ),
-        );
-    }
-
     load() {
         const wanted = stateOf(this.get);
         const { q, k, m, n, theta, pairing } = wanted;
         this.both.show(String(Math.min(m, n)));
-        const fault = wrong(this.get);
-        if (fault !== null) return this.fields.fail(fault);
+        // What of q and k is no number is told as the server would.
+        const errors = ['q', 'k']
+            .filter((name) => numbers(this.get(name)).some(Number.isNaN))
+            .map((name) => ({ parameter: name, detail: `must be numbers, got "${this.get(name)}"` }));
+        if (errors.length > 0)
+            return this.fields.fail(new Problem({ status: 422, code: '', title: 'No numbers', errors }));
         void this.questions.clocks.ask(
             [wanted, this.get('pair')],
             (signal) => look(wanted, signal),
-            (seen) => this.#draw(seen),
+            (seen) => {
+                const pair = Math.min(Number(this.get('pair')), q.length / 2 - 1);
+                this.score.textContent = digits(seen.score);
+                this.sum.textContent = `score of q at ${brief(m)} and k at ${brief(n)}, m − n = ${brief(m - n)}`;
+                this.dials.show(seen, pair);
+                this.readout.show(factsOf(seen, pair));
+                this.distance.mark(Math.abs(m - n) > REACH ? null : m - n + REACH);
+                const figures = PAIRINGS.map(([each, words]) => {
+                    const head = h('figcaption', words);
+                    return h('figure', { class: each !== pairing && 'other' }, head, arcs(each, q.length, pair));
+                });
+                put(this.pairings, figures);
+            },
         );
         void this.questions.distance.ask(
             [q, k, theta, pairing],
@@ -381,12 +356,9 @@ export const show = opened(Rotations, {
     asked: [
         {
             question: 'Set q = 0.3,−1.2 and k = 1,0.5, m = 5 and n = 3. What is the score?',
-            body: ['/v1/rope/scores', { ...KNOWN, query_positions: [5], key_positions: [3] }],
+            answer: () => scoreOf(5, 3),
         },
-        {
-            question: 'And with m = 3 and n = 5?',
-            body: ['/v1/rope/scores', { ...KNOWN, query_positions: [3], key_positions: [5] }],
-        },
+        { question: 'And with m = 3 and n = 5?', answer: () => scoreOf(3, 5) },
         {
             question: 'After how many tokens has the slowest clock of head_dim 128, base 10000, made one turn?',
             unit: 'tokens',

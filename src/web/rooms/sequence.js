@@ -44,19 +44,16 @@ export class Sequence {
         pointed(this.element, 'data-token', (token) => choose(Number(token)), arrow);
     }
 
-    /** A token with its three positions. @param {Token} token @param {ArrayLike<number>[]} axes */
-    #cell({ token, kind, name }, axes) {
-        return h('span', { class: `token ${kind}`, 'data-token': token }, [
-            kind === 'text' && h('span.name', name.slice(1, -1)),
-            axes.map((axis, i) => h('span', { class: `axis-${i}` }, axis[token])),
-        ]);
-    }
-
     /** @param {Layout} layout @param {Token[]} tokens @param {ArrayLike<number>[]} axes positions of the tokens */
     show({ before, frames, rows, columns }, tokens, axes) {
         this.columns = columns;
         this.axes = axes;
-        this.cells = tokens.map((token) => this.#cell(token, axes));
+        this.cells = tokens.map(({ token, kind, name }) =>
+            h('span', { class: `token ${kind}`, 'data-token': token }, [
+                kind === 'text' && h('span.name', name.slice(1, -1)),
+                axes.map((axis, i) => h('span', { class: `axis-${i}` }, axis[token])),
+            ]),
+        );
         const first = before.length;
         const size = rows * columns;
         const frame = /** @param {number} i */ (i) => {
@@ -72,8 +69,8 @@ export class Sequence {
         );
     }
 
-    /** Mark a token, and every position that it shares with others. @param {Token} token */
-    mark({ token, name }) {
+    /** Mark a token, and every position that it shares with others. @param {number} token @param {string} name */
+    mark(token, name) {
         this.chosen = token;
         this.element.setAttribute('aria-label', `Tokens. Arrow keys choose one. Now token ${token}, ${name}.`);
         const { axes } = this;

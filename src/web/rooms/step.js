@@ -1,12 +1,12 @@
 // step.js - a step of k positions is one rotation: M_k takes PE(pos) to PE(pos + k), wherever it starts.
 import { arrays } from '../parts/api.js';
 import { fields } from '../parts/controls.js';
-import { h } from '../parts/dom.js';
+import { attribute, h, m, put, svg } from '../parts/dom.js';
 import { call, formula, sub } from '../parts/formula.js';
-import { brief, digits } from '../parts/number.js';
+import { apart, brief, digits, spread } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
+import { seriesTable } from '../parts/table.js';
 import { plain } from '../parts/take.js';
-import { Circles, apart, multiplied, spread } from './landing.js';
 
 const CIRCLES = 6;
 const TRAVEL = 40;
@@ -19,10 +19,56 @@ const LEAD =
     'The dot is where Mₖ takes the pair, the ring is where PE(pos + k) stands. The matrices and the encodings are the server’s.';
 const STILL = 'Your system asks for less motion: the dots stand at the end of the turn.';
 
+const SIZE = 132;
+const RADIUS = 52;
+
+/** @typedef {ArrayLike<number>} Numbers */
+
+/** Where a pair's cosine and sine stand. @param {Numbers} row @param {number} pair */
+const spot = (row, pair) => ({ x: RADIUS * row[2 * pair + 1], y: -RADIUS * row[2 * pair] });
+
+/** @param {Numbers} row @param {number} pair @param {string} name */
+function hand(row, pair, name) {
+    const { x, y } = spot(row, pair);
+    return svg('line', { class: name, x2: x.toFixed(2), y2: y.toFixed(2) });
+}
+
+/** Where a pair stands, in words. @param {Numbers} row @param {number} pair */
+const told = (row, pair) => `(${brief(row[2 * pair + 1])}, ${brief(row[2 * pair])})`;
+
+/** A pair with its matrix. @param {Numbers} from @param {Numbers} to @param {number} pair @param {Element} dot @param {Numbers} matrices */
+function circle(from, to, pair, dot, matrices) {
+    const { x, y } = spot(to, pair);
+    const name = `Pair ${pair}: from ${told(from, pair)} to ${told(to, pair)}`;
+    const viewBox = `${-SIZE / 2} ${-SIZE / 2} ${SIZE} ${SIZE}`;
+    const picture = svg('svg', { role: 'img', 'aria-label': name, viewBox }, [
+        svg('circle.rim', { r: RADIUS }),
+        hand(from, pair, 'hand from'),
+        hand(to, pair, 'hand to'),
+        svg('circle.goal', { r: 9, cx: x.toFixed(2), cy: y.toFixed(2) }),
+        dot,
+    ]);
+    const cell = /** @param {number} i */ (i) => m('mtd', m('mn', matrices[4 * pair + i].toFixed(4).replace('-', '−')));
+    const table = m('mtable', m('mtr', cell(0), cell(1)), m('mtr', cell(2), cell(3)));
+    const matrix = m('math', m('mrow', m('mo', '('), table, m('mo', ')')));
+    return h('figure.circle', { 'data-pair': pair }, picture, h('figcaption', `pair ${pair}`), matrix);
+}
+
+/** The product of M_k and an encoding, pair by pair: each block is of its sine and its cosine.
+ * @param {Numbers} matrices @param {Numbers} row */
+const multiplied = (matrices, row) =>
+    Float64Array.from(row, (_, i) => {
+        const [at, sine] = [2 * i, i - (i % 2)];
+        return matrices[at] * row[sine] + matrices[at + 1] * row[sine + 1];
+    });
+
 class Step extends Room {
     usual = { pos: '5', k: '7', d_model: '64', base: '10000' };
     controls = this.form([...FIELDS, ...this.rows('sinusoidal/offset', Object.keys(this.usual))]);
-    circles = new Circles();
+    circles = h('div.circles');
+    /** @private @type {{pair: number, dot: SVGCircleElement}[]} */ dots = [];
+    /** @private @type {import('../parts/table.js').Series[]} */ series = [];
+    table = seriesTable('The three encodings, by dimension', () => this.series);
     verdict = h('p.landing', { role: 'status' });
     turn = this.asks(this.controls.fail);
     path = this.asks(this.fault.show);
@@ -37,11 +83,12 @@ class Step extends Room {
         const how = { head, lead: LEAD, first: true, source };
         const turning = this.section('turn', 'Mₖ · PE(pos) = PE(pos + k)', how, [
             h('button.watch', { type: 'button', onclick: () => void this.#travel() }, 'Watch it turn'),
-            this.fault.element,
-            this.circles.element,
+            this.fault,
+            this.circles,
+            this.table,
             this.verdict,
         ]);
-        return [this.split([this.controls.element], turning)];
+        return [this.split([this.controls], turning)];
     }
 
     #values() {
@@ -64,11 +111,26 @@ class Step extends Room {
                 return { from, to: both.slice(from.length), matrices, product: multiplied(matrices, from) };
             },
             (found) => {
-                const { from, to, product } = found;
-                this.circles.show({ ...found, pairs: spread(from.length / 2, CIRCLES) });
+                const { from, to, product, matrices } = found;
+                const pairs = spread(from.length / 2, CIRCLES);
+                this.dots = pairs.map((pair) => ({ pair, dot: svg('circle.landed', { r: 5 }) }));
+                const circles = this.dots.map(({ pair, dot }) => circle(from, to, pair, dot, matrices));
+                put(this.circles, circles);
+                this.#put(product);
+                const series = { 'PE(pos)': from, 'Mₖ · PE(pos)': product, 'PE(pos + k)': to };
+                this.series = Object.entries(series).map(([name, y]) => ({ name, y }));
+                this.table.refresh();
                 this.verdict.textContent = `From position ${brief(pos)} to ${brief(pos + k)}: the largest distance between the ${from.length} channels of Mₖ · PE(pos) and of PE(pos + k) is ${digits(Number(apart(product, to).toPrecision(3)))}.`;
             },
         );
+    }
+
+    /** The points of one encoding. @param {Numbers} row */
+    #put(row) {
+        for (const { pair, dot } of this.dots) {
+            const { x, y } = spot(row, pair);
+            attribute(dot, { cx: x.toFixed(2), cy: y.toFixed(2) });
+        }
     }
 
     /** Show every position between, as the server has it. */
@@ -84,7 +146,7 @@ class Step extends Room {
                 const n = path.length / all.length;
                 let i = 0;
                 const next = () => {
-                    this.circles.put(path.slice(i * n, (i + 1) * n));
+                    this.#put(path.slice(i * n, (i + 1) * n));
                     if (i++ < TRAVEL) requestAnimationFrame(next);
                 };
                 next();

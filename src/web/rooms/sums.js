@@ -1,6 +1,6 @@
 // sums.js - what a transformer is given: the embedding of a word plus the encoding of its position, channel by channel.
 import { answer, json, listed, posted } from '../parts/api.js';
-import { h } from '../parts/dom.js';
+import { h, put } from '../parts/dom.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
@@ -33,23 +33,20 @@ class Sums extends Room {
     notes = ['The numbers of a word are hashed from its letters: they stand for no meaning. A model learns its own.'];
 
     layout() {
-        void json('/v1/learned').then(({ tables }) => this.#offer(tables), this.fail);
+        void json('/v1/learned').then(({ tables }) => {
+            this.learned = tables;
+            const choices = [this.usual.table, ...this.learned.map(({ name }) => name)];
+            const field = this.control(['encodings', choices, tables.length > 0 ? '' : NONE], 'table', { at: null });
+            put(this.kind, field);
+            this.update();
+        }, this.fail);
         const source = () => {
             const { body, path } = this.#asked();
             return posting(path, body, [body.embeddings.length, body.embeddings[0].length], 'data', 'float32');
         };
-        const seen = [this.fault.element, this.out, this.said, this.readout.element];
+        const seen = [this.fault, this.out, this.said, this.readout];
         const sum = this.section('sum', 'Three strips that add up', { first: true, source }, seen);
-        return [this.split([this.sentence.element, this.kind], sum)];
-    }
-
-    /** @param {{name: string}[]} tables */
-    #offer(tables) {
-        this.learned = tables;
-        const choices = [this.usual.table, ...tables.map(({ name }) => name)];
-        const field = this.control(['encodings', choices, tables.length > 0 ? '' : NONE], 'table', { at: null });
-        this.kind.replaceChildren(field.element);
-        this.update();
+        return [this.split([this.sentence, this.kind], sum)];
     }
 
     /** @param {number} [width] */
@@ -96,21 +93,19 @@ class Sums extends Room {
         };
         const matrices = strips.map((data, i) => matrixOf(STRIPS[i], data, width, 'float32'));
         this.strips.show(matrices.map((matrix) => ({ ...common, matrix, name: matrix.name })));
-        this.out.replaceChildren(...this.strips.maps.flatMap(({ element }, i) => [h('h3', STRIPS[i]), element]));
-        this.said.textContent = this.#twice();
-    }
-
-    /** What becomes of a word that stands twice. */
-    #twice() {
-        const { words, width, strips } = this.found;
+        const seen = this.strips.maps.map((map, i) => [h('h3', STRIPS[i]), map]);
+        put(this.out, seen);
+        // What becomes of a word that stands twice.
         const second = words.findIndex((word, i) => words.indexOf(word) < i);
-        if (second < 0) return 'Write a word twice to see what its position changes.';
         const first = words.indexOf(words[second]);
         const equal = /** @param {Numbers} strip */ (strip) => {
             const [here, there] = [first, second].map((row) => strip.slice(row * width, (row + 1) * width));
             return here.filter((value, i) => value === there[i]).length;
         };
-        return `“${words[second]}” stands at ${first} and at ${second}: of its ${width} channels ${equal(strips[0])} are equal before the sum, and ${equal(strips[2])} after it.`;
+        this.said.textContent =
+            second < 0
+                ? 'Write a word twice to see what its position changes.'
+                : `“${words[second]}” stands at ${first} and at ${second}: of its ${width} channels ${equal(strips[0])} are equal before the sum, and ${equal(strips[2])} after it.`;
     }
 
     /** @param {import('../parts/heatmap.js').Cell} cell */

@@ -1,7 +1,7 @@
 // waves.js - sinusoidal encodings: the table, its binary clock, its wavelengths, and the rotation between positions.
 import { arrays, tensors } from '../parts/api.js';
 import { h } from '../parts/dom.js';
-import { brief, clamp } from '../parts/number.js';
+import { brief, clamp, spread } from '../parts/number.js';
 import { positionOf } from '../parts/positions.js';
 import { Room, opened } from '../parts/room.js';
 import { plain } from '../parts/take.js';
@@ -9,7 +9,6 @@ import { cellOf } from '../parts/view.js';
 import { Drift } from './drift.js';
 import { Fan } from './fan.js';
 import { Lamps, around } from './lamps.js';
-import { spread } from './landing.js';
 
 const CONTROLS = ['d_model', 'base', 'positions', 'numerics'];
 const FIRST_CELL = { row: 5, column: 10 };
@@ -50,20 +49,16 @@ class Waves extends Room {
         const from = this.control(['from position', 'number', DRAG], 'from', { to: null });
         return [
             this.split(
-                [this.controls.element],
+                [this.controls],
                 this.section('table', 'The table', { first: true }, [
-                    h('div.with-lamps', this.picture, this.lamps.element),
+                    h('div.with-lamps', this.picture, this.lamps),
                     h('div.pair-of-pictures', [
-                        h('div', this.rowName, this.row.element),
-                        h('div', this.columnName, this.column.element),
+                        h('div', this.rowName, this.row),
+                        h('div', this.columnName, this.column),
                     ]),
                 ]),
                 this.drift.part(LEAD),
-                this.section('fan', 'The fan of wavelengths', { source }, [
-                    from.element,
-                    this.fault.element,
-                    this.fan.element,
-                ]),
+                this.section('fan', 'The fan of wavelengths', { source }, [from, this.fault, this.fan]),
             ),
         ];
     }
@@ -106,39 +101,34 @@ class Waves extends Room {
     #point() {
         const cell = this.cell();
         if (cell === null) return;
+        const { tensor, row, column, position } = cell;
+        const { rows, columns } = tensor;
+        // Rows around the cursor, for the lamps, and a stretch of the column.
+        const lamps = around(row, rows);
+        const most = Math.min(rows, Math.floor(COLUMN_ELEMENTS / columns));
+        const first = clamp(row - Math.floor(most / 2), 0, rows - most);
         void this.cursor.ask(
-            [this.answer?.parameters, cell.row, cell.column],
-            (signal) => this.beside(cell, signal),
-            (found) => this.#drawBeside(cell, found),
+            [this.answer?.parameters, row, column],
+            async (signal) => ({
+                near: await tensor.read(lamps.first, lamps.count, signal),
+                far: await tensor.read(first, most, signal),
+            }),
+            ({ near, far }) => {
+                const positions = Array.from({ length: lamps.count }, (_, i) => position(lamps.first + i));
+                this.lamps.show({ first: lamps.first, positions, columns, data: near }, row);
+                const here = row - lamps.first;
+                const y = far.filter((_, i) => i % columns === column);
+                this.rowName.textContent = `Row: position ${brief(position(row))}`;
+                const [start, end] = [position(first), position(first + y.length - 1)].map((at) => brief(at));
+                const part = y.length < rows ? `, positions ${start} to ${end} alone` : '';
+                this.columnName.textContent = `Column: dimension ${column}${part}`;
+                this.row.show([{ name: 'row', y: near.slice(here * columns, (here + 1) * columns) }]);
+                this.row.mark(column);
+                this.column.show([{ name: 'column', y, x: Array.from(y, (_, i) => position(first + i)) }]);
+                this.column.mark(row - first);
+            },
         );
         this.#drawFan();
-    }
-
-    /** Rows around the cursor, for the lamps, and a stretch of the column.
-     * @param {NonNullable<ReturnType<Waves['cell']>>} cell @param {AbortSignal} signal */
-    async beside({ tensor, row }, signal) {
-        const lamps = around(row, tensor.rows);
-        const most = Math.min(tensor.rows, Math.floor(COLUMN_ELEMENTS / tensor.columns));
-        const first = clamp(row - Math.floor(most / 2), 0, tensor.rows - most);
-        const near = await tensor.read(lamps.first, lamps.count, signal);
-        return { lamps, near, first, far: await tensor.read(first, most, signal) };
-    }
-
-    /** @param {NonNullable<ReturnType<Waves['cell']>>} cell @param {Awaited<ReturnType<Waves['beside']>>} found */
-    #drawBeside({ tensor, row, column, position }, { lamps, near, first, far }) {
-        const { columns } = tensor;
-        const positions = Array.from({ length: lamps.count }, (_, i) => position(lamps.first + i));
-        this.lamps.show({ first: lamps.first, positions, columns, data: near }, row);
-        const here = row - lamps.first;
-        const y = far.filter((_, i) => i % columns === column);
-        this.rowName.textContent = `Row: position ${brief(position(row))}`;
-        const [start, end] = [position(first), position(first + y.length - 1)].map((at) => brief(at));
-        const part = y.length < tensor.rows ? `, positions ${start} to ${end} alone` : '';
-        this.columnName.textContent = `Column: dimension ${column}${part}`;
-        this.row.show([{ name: 'row', y: near.slice(here * columns, (here + 1) * columns) }]);
-        this.row.mark(column);
-        this.column.show([{ name: 'column', y, x: Array.from(y, (_, i) => position(first + i)) }]);
-        this.column.mark(row - first);
     }
 
     #fanDefault() {
@@ -160,8 +150,15 @@ class Waves extends Room {
         this.fan.look({ from, to }, cell ? cell.position(cell.row) : NaN);
         void this.stretch.ask(
             values,
-            (signal) => this.#askFan(values, signal),
-            ({ data, wavelength, columns }) => {
+            async (signal) => {
+                if (Number(values.d_model) % 2 === 1) throw new Error(ODD);
+                return Promise.all([
+                    arrays('/v1/sinusoidal', values, signal),
+                    arrays('/v1/rope/frequencies', this.#ropeValues(), signal),
+                ]);
+            },
+            ([{ data }, { wavelength }]) => {
+                const columns = Number(values.d_model);
                 const x = Array.from({ length: data.length / columns }, (_, i) => from + i * step);
                 const rows = spread(Math.floor(columns / 2), FAN_ROWS).map((pair) => ({
                     pair,
@@ -173,16 +170,6 @@ class Waves extends Room {
                 this.growth.textContent = `${brief(wavelength[0])} positions for pair 0, ${brief(wavelength[last])} for pair ${last}.`;
             },
         );
-    }
-
-    /** @param {{d_model: string, base?: string, positions: string}} values @param {AbortSignal} signal */
-    async #askFan(values, signal) {
-        if (Number(values.d_model) % 2 === 1) throw new Error(ODD);
-        const [{ data }, { wavelength }] = await Promise.all([
-            arrays('/v1/sinusoidal', values, signal),
-            arrays('/v1/rope/frequencies', this.#ropeValues(), signal),
-        ]);
-        return { data, columns: Number(values.d_model), wavelength };
     }
 
     /** The same frequencies as RoPE names them. */

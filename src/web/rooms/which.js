@@ -2,10 +2,9 @@
 // becomes of it past the training length.
 import { arrays, posted } from '../parts/api.js';
 import { fields } from '../parts/controls.js';
-import { h } from '../parts/dom.js';
-import { brief } from '../parts/number.js';
+import { h, put } from '../parts/dom.js';
+import { apart, brief } from '../parts/number.js';
 import { Room, opened } from '../parts/room.js';
-import { apart } from './landing.js';
 import { map, split, vector } from './maps.js';
 
 /** @typedef {{words: string[], first: number, length: number}} Asked the sentence, where it begins, the training length */
@@ -134,10 +133,8 @@ async function column(scheme, asked, signal) {
     ]);
     const most = apart(here, moved);
     const further = `${first} words further on, `;
-    const depends =
-        most < SAME
-            ? `The distance alone: ${further}no share changes.`
-            : `Both positions: ${further}shares change by up to ${brief(most, 2)}.`;
+    const changed = `Both positions: ${further}shares change by up to ${brief(most, 2)}.`;
+    const depends = most < SAME ? `The distance alone: ${further}no share changes.` : changed;
     const change = here.map((share, i) => (Math.abs(moved[i] - share) < SAME ? 0 : moved[i] - share));
     const table = /** @param {string} name @param {ArrayLike<number>} list */ (name, list) =>
         map(name, words, [...words.keys()], (query, key) => list[query * words.length + key], list === change);
@@ -166,11 +163,7 @@ class Which extends Room {
     ];
 
     layout() {
-        return [
-            h('div.panel', { role: 'group', 'aria-label': 'Parameters' }, this.fields.element),
-            this.phrases(),
-            this.out,
-        ];
+        return [h('div.panel', { role: 'group', 'aria-label': 'Parameters' }, this.fields), this.phrases(), this.out];
     }
 
     load() {
@@ -179,7 +172,7 @@ class Which extends Room {
         void this.ask.ask(
             asked,
             (signal) => Promise.all(SCHEMES.map((scheme) => column(scheme, asked, signal))),
-            (found) => this.out.replaceChildren(...found),
+            (found) => put(this.out, found),
         );
     }
 }

@@ -103,7 +103,7 @@ class Tiles {
         /** @private @type {HTMLLIElement[]} */ this.items = [];
         /** @private @type {number[]} */ this.order = [];
         /** @private */ this.still = matchMedia('(prefers-reduced-motion: reduce)');
-        this.element = h('div', this.list, this.said);
+        this.element = h('div.tiles', this.list, this.said);
     }
 
     /** The tile that is held stays in the document, and the others move around it.
@@ -133,21 +133,19 @@ class Tiles {
         this.change(this.order, done);
     }
 
-    /** The place of the tile that is nearest to the pointer. @param {PointerEvent} event */
-    #nearest(event) {
-        const far = this.order.map((i) => {
-            const { left, width, top, height } = this.items[i].getBoundingClientRect();
-            return Math.hypot(event.clientX - left - width / 2, 4 * (event.clientY - top - height / 2));
-        });
-        return far.indexOf(Math.min(...far));
-    }
-
     /** @param {string} word @param {number} i */
     #tile(word, i) {
         const button = h('button.word', { type: 'button', 'aria-describedby': 'words-help' }, word);
         keys(button, ALONG, (by) => this.#move(i, this.order.indexOf(i) + by, true));
         drag(button, {
-            move: (event) => this.#move(i, this.#nearest(event), false),
+            // To the place of the tile that is nearest to the pointer.
+            move: (event) => {
+                const far = this.order.map((each) => {
+                    const { left, width, top, height } = this.items[each].getBoundingClientRect();
+                    return Math.hypot(event.clientX - left - width / 2, 4 * (event.clientY - top - height / 2));
+                });
+                this.#move(i, far.indexOf(Math.min(...far)), false);
+            },
             end: () => this.change(this.order, true),
         });
         return h('li', button);
@@ -196,19 +194,6 @@ function panel(body) {
     };
 }
 
-/** The vectors that the page made, as a table. @param {string[]} words @param {string} seed */
-function vectors(words, seed) {
-    const rows = words.flatMap((word) =>
-        ['query', 'key'].map((role) =>
-            h('tr', [
-                h('th', { scope: 'row' }, `${word}, ${role}`),
-                vector(word, role, seed).map((number) => h('td', digits(number))),
-            ]),
-        ),
-    );
-    return grid({}, `Numbers of a hash of each word and seed ${seed}; no model made them`, [], rows);
-}
-
 class Words extends Room {
     usual = { s: SENTENCE, third: 'rope', sees: 'all words', seed: SEED };
     fields = [
@@ -224,7 +209,7 @@ class Words extends Room {
     made = scrolled('Word vectors');
     /** What is shown of each scheme, and of which state. @private */
     seen = { of: '', all: /** @type {Awaited<ReturnType<typeof look>>[]} */ ([]) };
-    /** @private */ questions = this.asks(undefined, { patient: true });
+    ask = this.asks(undefined, { patient: true });
     notes = [
         [
             'It is often said that attention without positions knows nothing of order. That holds while every word ' +
@@ -236,37 +221,43 @@ class Words extends Room {
     ];
 
     layout() {
-        const [choose, arrow] = [this.#choose.bind(this), this.#arrow.bind(this)];
+        const choose = /** @param {string} pair */ (pair) => {
+            if (pair === this.place.get('at')) return;
+            this.place.set({ at: pair });
+            this.#point();
+        };
+        const arrow = /** @param {number[]} by columns and rows */ ([along, down]) => {
+            const last = this.#state().words.length - 1;
+            const at = this.place.get('at');
+            const [query, key] = at === '' ? [-down, -along] : at.split(',').map(Number);
+            choose([query + down, key + along].map((n) => clamp(n, 0, last)).join(','));
+        };
         for (const { maps } of this.panels) pointed(maps, 'data-pair', choose, arrow);
-        const fields = this.fields.map(({ element }) => element);
+        const seed = this.control(['seed', 'integer', 'Another seed, other word vectors.'], 'seed', { at: null });
         return [
             this.phrases(),
-            h('div.bench', [
-                h('div.panel.fields', fields),
-                h('div', this.tiles.element, h('p.help.panel', { id: 'words-help' }, HELP)),
+            h('div.panel.fields', this.fields),
+            h('p.help.panel', { id: 'words-help' }, HELP),
+            // The tiles stay on the screen while what they move is seen.
+            h('div', [
+                this.tiles,
+                h('div.trio', this.panels),
+                h('div.heat-foot', legend(scaleOf(-1, 1)), h('span.note', 'share of attention, and its change')),
+                this.readout,
             ]),
-            h('div.trio', [this.panels.map(({ element }) => element)]),
-            h('div.heat-foot', legend(scaleOf(-1, 1)).element, h('span.note', 'share of attention, and its change')),
-            this.readout.element,
-            this.#origin(),
+            h('div.story.made', [
+                h('p.note', [
+                    `The words' vectors are hashed: ${CHANNELS} numbers for its query and ${CHANNELS} for its key, from the ` +
+                        'letters and a seed. They stand for no meaning, and the same word has the same vector. All else is computed by ',
+                    h('code', 'POST /v1/attention'),
+                    ', and the scores in the formulas by ',
+                    h('code', 'POST /v1/rope/scores'),
+                    '.',
+                ]),
+                h('div.panel.fields', seed),
+                h('details.source', h('summary', 'The word vectors'), this.made),
+            ]),
         ];
-    }
-
-    /** Where the vectors come from. */
-    #origin() {
-        const seed = this.control(['seed', 'integer', 'Another seed, other word vectors.'], 'seed', { at: null });
-        return h('div.story.made', [
-            h('p.note', [
-                `The words' vectors are hashed: ${CHANNELS} numbers for its query and ${CHANNELS} for its key, from the ` +
-                    'letters and a seed. They stand for no meaning, and the same word has the same vector. All else is computed by ',
-                h('code', 'POST /v1/attention'),
-                ', and the scores in the formulas by ',
-                h('code', 'POST /v1/rope/scores'),
-                '.',
-            ]),
-            h('div.panel.fields', seed.element),
-            h('details.source', h('summary', 'The word vectors'), this.made),
-        ]);
     }
 
     /** @returns {State} */
@@ -286,8 +277,17 @@ class Words extends Room {
         const order = orderOf(this.place.get('to'), words.length);
         const moved = order.some((word, i) => word !== i);
         this.tiles.show(words, order);
-        this.made.replaceChildren(vectors(words, seed));
-        void this.questions.ask(
+        const rows = words.flatMap((word) =>
+            ['query', 'key'].map((role) =>
+                h('tr', [
+                    h('th', { scope: 'row' }, `${word}, ${role}`),
+                    vector(word, role, seed).map((number) => h('td', digits(number))),
+                ]),
+            ),
+        );
+        const hashed = `Numbers of a hash of each word and seed ${seed}; no model made them`;
+        this.made.replaceChildren(grid({}, hashed, [], rows));
+        void this.ask.ask(
             [state, schemes, moved],
             (signal) => Promise.all(schemes.map((scheme) => look(state, scheme, signal))),
             (all) => {
@@ -301,7 +301,7 @@ class Words extends Room {
     /** Show the pair of words that the address names, in every map. */
     #point() {
         const [state, schemes] = [this.#state(), this.#schemes];
-        const { words } = state;
+        const { words, order, causal } = state;
         const at = this.place.get('at');
         const [query, key] = at.split(',').map(Number);
         for (const cell of this.panels.flatMap(({ maps }) => [...maps.querySelectorAll('[data-pair]')]))
@@ -316,35 +316,15 @@ class Words extends Room {
             [NAMES[schemes[i]], change(shares, digits)],
             ['bits', change(shares, hex)],
         ]);
-        this.readout.show([['from', words[query]], ['to', words[key]], ...facts, ...this.#formulas(query, key)]);
-    }
-
-    /** The shares as moved, as formulas.
-     * @param {number} query @param {number} key @returns {import('../parts/readout.js').Fact[]} */
-    #formulas(query, key) {
-        const { order, causal } = this.#state();
-        const at = { query: order.indexOf(query), key: order.indexOf(key), width: CHANNELS };
-        const [first, seen] = [at.query * order.length, causal ? at.query + 1 : order.length];
-        return this.#schemes.map((scheme, i) => {
-            const { shares, scores: all } = this.seen.all[i];
-            const what = { ...at, slope: scheme === 'alibi' ? SLOPE : 0, value: shares(1, query, key) };
-            return [`formula, ${NAMES[scheme]}`, shareFormula(all.slice(first, first + seen), what)];
+        // The shares as moved, as formulas.
+        const place = { query: order.indexOf(query), key: order.indexOf(key), width: CHANNELS };
+        const [first, seen] = [place.query * order.length, causal ? place.query + 1 : order.length];
+        this.seen.all.forEach(({ shares, scores: all }, i) => {
+            const slope = schemes[i] === 'alibi' ? SLOPE : 0;
+            const what = { ...place, slope, value: shares(1, query, key) };
+            facts.push([`formula, ${NAMES[schemes[i]]}`, shareFormula(all.slice(first, first + seen), what)]);
         });
-    }
-
-    /** @param {string} pair */
-    #choose(pair) {
-        if (pair === this.place.get('at')) return;
-        this.place.set({ at: pair });
-        this.#point();
-    }
-
-    /** @param {number[]} by columns and rows */
-    #arrow([along, down]) {
-        const last = this.#state().words.length - 1;
-        const at = this.place.get('at');
-        const [query, key] = at === '' ? [-down, -along] : at.split(',').map(Number);
-        this.#choose([query + down, key + along].map((n) => clamp(n, 0, last)).join(','));
+        this.readout.show([['from', words[query]], ['to', words[key]], ...facts]);
     }
 }
 

@@ -184,7 +184,7 @@ export const cases = {
         const page = await bench.page('', { refused: true });
         for (const { path } of listing.encodings) {
             await page.evaluate((to) => (location.hash = to), `#/any/${path.replace('/v1/', '')}`);
-            await bench.until(page, path, (to) => document.querySelector('#resource')?.value === to, path);
+            await bench.until(page, path, (to) => document.querySelector('.picker input')?.value === to, path);
             await bench.settled(page);
             const said = await page.$$eval('.error:not([hidden])', (list) =>
                 list.map((each) => each.textContent).join(' '),

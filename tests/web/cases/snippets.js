@@ -150,7 +150,7 @@ export const cases = {
         }
     },
     'what was asked for by a body is downloaded': async (bench) => {
-        const page = await bench.page('#/rotations');
+        const page = await bench.page('#/rotations?numerics=float32');
         await offered(bench, page);
         const buttons = page.locator('.part-clocks .files button');
         assert.ok((await buttons.count()) >= 2);

@@ -108,6 +108,19 @@ export const cases = {
         await bench.settled(page);
         assert.match((await panels(page))[2].said, /numbers have changed/);
     },
+    'the tiles stay on the screen above what they move, on a narrow one, too': async (bench) => {
+        for (const width of [360, 1280]) {
+            const page = await bench.page('#/words?to=2,1,0', { viewport: { width, height: 700 } });
+            await page.locator('.readout').scrollIntoViewIfNeeded();
+            const { y, height } = await page.locator('.words').boundingBox();
+            assert.ok(y >= 0 && y + height < 200, `the tiles are at ${y}`);
+            await page.focus('.word:text-is("man")');
+            await page.keyboard.press('ArrowRight');
+            await bench.settled(page);
+            assert.equal(await order(page), 'bites man dog');
+            await page.context().close();
+        }
+    },
     'words are dragged': async (bench) => {
         const page = await bench.page('#/words?to=2,1,0');
         const middle = async (word) => {
