@@ -38,13 +38,17 @@ static mistakes list_of(const pe_problem *problem)
     return out;
 }
 
-/* Is the place that of a value, or within it? */
-static bool is_of(const pe_values *values, const pe_value *value, const char *where)
+/* The value whose place it is, or within whose it is; NULL: none. */
+static pe_value *value_at(const pe_values *values, const char *where)
 {
     char place[128];
-    pe_values_place(values, value->param->name, place, sizeof place);
-    const size_t length = strlen(place);
-    return strncmp(where, place, length) == 0 && (where[length] == '\0' || where[length] == '/');
+    for (size_t v = 0; v < values->n; v++) {
+        pe_values_place(values, values->value[v].param->name, place, sizeof place);
+        const size_t length = strlen(place);
+        if (strncmp(where, place, length) == 0 && (where[length] == '\0' || where[length] == '/'))
+            return &values->value[v];
+    }
+    return NULL;
 }
 
 static void keep_common(mistakes *list, const mistakes *other)
@@ -65,13 +69,17 @@ static bool is_mistake(pe_status status)
     return status == PE_INVALID_PARAMETER || status == PE_MISSING_PARAMETER;
 }
 
-/* What a plan looked at of the refused values. */
-typedef struct asked {
-    size_t any, lists; /* of them; those that are no numbers and no choices */
-} asked;
+/* What several plans, with different things in the place of the refused values, say of others. */
+typedef struct opinion {
+    mistakes common;
+    size_t plans;  /* that say something of others */
+    size_t silent; /* that complain of refused numbers alone: these must go, as in the first plan */
+    bool many;     /* the first plan depends on several values, or on more than a number */
+} opinion;
 
-/* Plan with something in the place of the refused values. */
-static pe_status plan_with(search *s, unsigned which, asked *out, pe_problem *why)
+/* Plan with something in the place of the refused values. asked: how many of them it looked at, and
+ * lists: how many of those are no numbers and no choices. */
+static pe_status plan_with(search *s, unsigned which, size_t *asked, size_t *lists, pe_problem *why)
 {
     pe_values values;
     pe_plan plan = {0};
@@ -86,77 +94,52 @@ static pe_status plan_with(search *s, unsigned which, asked *out, pe_problem *wh
     } else {
         status = pe_fail(why, PE_TOO_MUCH_WORK, "", "no further mistake is looked for");
     }
-    *out =
-        (asked){pe_values_asked(&values, PE_KIND_INT), pe_values_asked(&values, PE_KIND_REAL_LIST)};
+    *asked = pe_values_asked(&values, PE_KIND_INT);
+    *lists = pe_values_asked(&values, PE_KIND_REAL_LIST);
     pe_plan_free(&plan);
     pe_values_free(&values);
     return status;
 }
 
-/* Of a plan that complains of refused values alone: does it say that one is missing? Then nothing
- * but something stands there from now on. */
-static bool note_needed(search *s, const mistakes *known)
-{
-    bool noted = false;
-    for (size_t v = 0; v < s->values->n; v++) {
-        pe_value *value = &s->values->value[v];
-        for (size_t i = 0; i < known->n && value->refused && !value->needed; i++)
-            if (is_of(s->values, value, known->list[i].where))
-                noted = value->needed = true;
-    }
-    return noted;
-}
-
-/* What several plans, with different things in the place of the refused values, say of others. */
-typedef struct opinion {
-    mistakes common;
-    size_t plans;  /* that say something of others */
-    size_t silent; /* that complain of refused numbers alone: these must go, as in the first plan */
-    bool many;     /* the first plan depends on several values, or on more than a number */
-} opinion;
-
 /* False: there is no further mistake. */
 static bool ask(search *s, unsigned which, opinion *so_far)
 {
     pe_problem problem;
-    asked of = {0};
-    const pe_status status = plan_with(s, which, &of, &problem);
+    size_t asked = 0, lists = 0;
+    const pe_status status = plan_with(s, which, &asked, &lists, &problem);
     if (status == PE_OK || pe_status_is_ours(status))
         return false;
     if (!is_mistake(status))
         return true;
     pe_query_locate(s->query, &problem);
     const mistakes all = list_of(&problem);
-    mistakes one = all;
-    /* Only those that are not of refused values. */
-    const pe_values *values = s->values;
-    size_t n = 0;
-    for (size_t i = 0; i < one.n; i++) {
-        bool refused = one.list[i].where[0] == '\0';
-        for (size_t v = 0; v < values->n && !refused; v++)
-            refused =
-                values->value[v].refused && is_of(values, &values->value[v], one.list[i].where);
-        if (!refused)
-            one.list[n++] = one.list[i];
+    mistakes others = {0}; /* those that are not of refused values */
+    bool plain = true; /* of numbers and choices what stands in for one is as good as any other */
+    for (size_t i = 0; i < all.n; i++) {
+        const pe_value *value = value_at(s->values, all.list[i].where);
+        plain &= value == NULL || value->param->kind <= PE_KIND_CHOICE;
+        if (all.list[i].where[0] != '\0' && (value == NULL || !value->refused))
+            others.list[others.n++] = all.list[i];
     }
-    one.n = n;
-    if (one.n == 0 && which == 0 && note_needed(s, &all))
+    /* Does the first plan complain of refused values alone, and say that one is missing? Then nothing
+     * but something stands there from now on. */
+    bool needed = false;
+    for (size_t i = 0; i < all.n && others.n == 0 && which == 0; i++) {
+        pe_value *value = value_at(s->values, all.list[i].where);
+        if (value != NULL && !value->needed)
+            needed = value->needed = true;
+    }
+    if (needed)
         return ask(s, which, so_far);
-    /* Of numbers and choices what stands in for one is as good as any other. */
-    bool plain = true;
-    for (size_t v = 0; v < s->values->n; v++)
-        for (size_t i = 0; i < all.n; i++)
-            if (is_of(s->values, &s->values->value[v], all.list[i].where))
-                plain &= s->values->value[v].param->kind <= PE_KIND_CHOICE;
-    if (one.n == 0)
+    if (others.n == 0)
         so_far->silent += !so_far->many && plain;
     else if (so_far->plans++ == 0)
-        so_far->common = one;
+        so_far->common = others;
     else
-        keep_common(&so_far->common, &one);
+        keep_common(&so_far->common, &others);
     if (which == 0)
-        so_far->many = one.n == 0 || of.lists > 0 || of.any > 1;
-    if (one.n > 0 && of.any == 0)
+        so_far->many = others.n == 0 || lists > 0 || asked > 1;
+    if (others.n > 0 && asked == 0)
         so_far->plans = PE_PLACEHOLDERS;
     return true;
 }
@@ -208,8 +191,11 @@ pe_status pe_query_plan(pe_query *query, struct pe_tables *tables, const pe_limi
                 pe_value *value = &s.values->value[v];
                 value->refused |=
                     value->param->required && !value->present && value->param->kind != PE_KIND_NAME;
-                for (size_t i = 0; i < known.n; i++)
-                    value->refused |= is_of(s.values, value, known.list[i].where);
+            }
+            for (size_t i = 0; i < known.n; i++) {
+                pe_value *value = value_at(s.values, known.list[i].where);
+                if (value != NULL)
+                    value->refused = true;
             }
             /* Those that are there whatever stands in for the refused values. */
             opinion all = {0};

@@ -18,23 +18,14 @@
 
 #define TIMEOUT_MS 2000
 
-struct endpoint {
-    union {
-        struct sockaddr any;
-        struct sockaddr_storage internet;
-        struct sockaddr_un path;
-    } address;
-    socklen_t bytes;
-};
-
 /* Where to reach a server that listens at a place: one that listens everywhere is on the loopback.
  * A name means its IPv4 address, as it does where the server listens. */
-static bool resolve(const pe_socket_place *place, struct endpoint *out)
+static bool resolve(const pe_socket_place *place, struct sockaddr_storage *out, socklen_t *bytes)
 {
     const char *host = place->name;
-    out->bytes = sizeof out->address.path;
+    *bytes = sizeof(struct sockaddr_un);
     if (place->port < 0)
-        return pe_socket_path_address(host, &out->address.path);
+        return pe_socket_path_address(host, (struct sockaddr_un *)out);
     const bool everywhere = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
     const char *at = !everywhere ? host : host[0] == ':' ? "::1" : "127.0.0.1";
     const struct addrinfo hints = {.ai_flags = AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
@@ -46,28 +37,10 @@ static bool resolve(const pe_socket_place *place, struct endpoint *out)
     for (found = all; found->ai_family != AF_INET && found->ai_next != NULL;)
         found = found->ai_next;
     found = found->ai_family == AF_INET ? found : all;
-    out->bytes = found->ai_addrlen;
-    memcpy(&out->address, found->ai_addr, found->ai_addrlen);
+    *bytes = found->ai_addrlen;
+    memcpy(out, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(all);
     return true;
-}
-
-/* GET /healthz. To connect is to send, for the system's timeout. */
-static pe_status query(int fd, const struct endpoint *to, const pe_socket_place *place,
-                       pe_client *client, pe_problem *why)
-{
-    char host[sizeof place->name + 2];
-    const char *name = place->port < 0 ? "localhost" : place->name;
-    const bool v6 = strchr(name, ':') != NULL;
-    snprintf(host, sizeof host, "%s%s%s", v6 ? "[" : "", name, v6 ? "]" : "");
-    const pe_client_request request = {.method = "GET", .target = "/healthz", .host = host};
-    *client = (pe_client){.fd = fd, .deadline_ms = pe_clock() / PE_NANOSECONDS_PER_MS + TIMEOUT_MS};
-    const struct timeval most = {.tv_sec = TIMEOUT_MS / 1000};
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
-    if (fd < 0 || connect(fd, &to->address.any, to->bytes) != 0)
-        return pe_fail(why, PE_INTERNAL, "", "%s",
-                       strerror(errno == EINPROGRESS || errno == EAGAIN ? ETIMEDOUT : errno));
-    return pe_client_ask(client, &request, why);
 }
 
 /* Whom to ask: this command speaks no TLS, so that a server of TLS is asked at its listener for
@@ -93,29 +66,42 @@ static pe_status choose(const pe_settings *settings, pe_socket_place *out, pe_pr
     return PE_OK;
 }
 
+/* GET /healthz. To connect is to send, for the system's timeout. */
 static pe_status check(const pe_settings *settings, pe_problem *why)
 {
-    struct endpoint to;
     pe_socket_place place;
+    struct sockaddr_storage to;
+    socklen_t bytes;
     PE_TRY(choose(settings, &place, why));
-    if (!resolve(&place, &to))
+    if (!resolve(&place, &to, &bytes))
         return pe_fail(why, PE_INVALID_PARAMETER, place.port < 0 ? "listen" : "host",
                        "the server's place must be an address, a name or a path, got %s",
                        place.name);
-    const int fd = socket(to.address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    pe_client client;
+    char host[sizeof place.name + 2], port[20] = "";
+    const char *name = place.port < 0 ? "localhost" : place.name;
+    snprintf(host, sizeof host, strchr(name, ':') != NULL ? "[%s]" : "%s", name);
+    if (place.port >= 0)
+        snprintf(port, sizeof port, " port %d", place.port);
+    const int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const struct timeval most = {.tv_sec = TIMEOUT_MS / 1000};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+    const pe_client_request request = {.method = "GET", .target = "/healthz", .host = host};
+    pe_client client = {.fd = fd, .deadline_ms = pe_clock() / PE_NANOSECONDS_PER_MS + TIMEOUT_MS};
     pe_problem cause;
-    const pe_status status = query(fd, &to, &place, &client, &cause);
+    pe_status status;
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, bytes) == 0)
+        status = pe_client_ask(&client, &request, &cause);
+    else
+        status = pe_fail(&cause, PE_INTERNAL, "", "%s",
+                         strerror(errno == EINPROGRESS || errno == EAGAIN ? ETIMEDOUT : errno));
     if (fd >= 0)
         close(fd);
     if (status != PE_OK)
-        return place.port < 0 ? pe_fail(why, PE_INTERNAL, "", "no answer from %s: %.200s",
-                                        place.name, cause.detail)
-                              : pe_fail(why, PE_INTERNAL, "", "no answer from %s port %d: %.200s",
-                                        place.name, place.port, cause.detail);
-    if (client.status != 200)
-        return pe_fail(why, PE_INTERNAL, "", "GET /healthz was answered with \"%s\"", client.line);
-    return PE_OK;
+        return pe_fail(why, PE_INTERNAL, "", "no answer from %s%s: %.200s", place.name, port,
+                       cause.detail);
+    return client.status == 200 ? PE_OK
+                                : pe_fail(why, PE_INTERNAL, "",
+                                          "GET /healthz was answered with \"%s\"", client.line);
 }
 
 /* In a container the first process is the server, or starts it. Its flags say where it listens. */
