@@ -68,27 +68,22 @@ struct pe_query {
 };
 
 /**
- * From a raw (still percent-encoded) query string, without '?'. Decodes strictly: a broken %, %00
- * or invalid UTF-8 is MALFORMED_REQUEST; '+' is a plus sign.
+ * From a raw (still percent-encoded) query string, without '?', or a JSON object with the same names
+ * as members. A string is decoded strictly: a broken %, %00 or invalid UTF-8 is MALFORMED_REQUEST;
+ * '+' is a plus sign. Numeric arrays of JSON go through text/number.h, the rest through jansson.
  * Errors  UNKNOWN_PARAMETER (nearest known name), MALFORMED_REQUEST (repeated; does not parse),
  *         MISSING_PARAMETER, INVALID_PARAMETER, TOO_MANY_ELEMENTS.
  */
-pe_status pe_query_string_parse(const pe_resource *resource, pe_slice string,
-                                const pe_read_limits *limits, pe_query *out,
-                                pe_problem *why) PE_MUST_CHECK;
-
-/** From a JSON object with the same names as members. Numeric arrays go through text/number.h, the
- * rest through jansson. */
-pe_status pe_query_json_parse(const pe_resource *resource, pe_slice json,
-                              const pe_read_limits *limits, pe_query *out,
-                              pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_parse(const pe_resource *resource, pe_slice text, bool json,
+                         const pe_read_limits *limits, pe_query *out,
+                         pe_problem *why) PE_MUST_CHECK;
 
 /**
  * From tensors in a binary body and parameters in the query string (transforms). The tensor becomes
  * the resource's first TENSOR row; those of safetensors go to the rows of their names ("data": the
  * first). dtype defaults to the body's. Numbers that need no conversion are borrowed from the body,
  * which must outlive the query and its plan.
- * Errors  those of pe_binary_body_read and pe_query_string_parse; INVALID_PARAMETER (a number that
+ * Errors  those of pe_binary_body_read and pe_query_parse; INVALID_PARAMETER (a number that
  *         is not finite or overflows dtype).
  */
 pe_status pe_query_binary_parse(const pe_resource *resource, const pe_binary_body *body,
@@ -144,7 +139,7 @@ void pe_query_canonical_string(const pe_query *query, const pe_format *format, p
 /** An empty query for the resource. */
 pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem *why) PE_MUST_CHECK;
 /** The end of reading, which `status` is of: what a model sets, then defaults. The query goes to
- * *out, or is freed on failure.   Errors  as pe_query_string_parse. */
+ * *out, or is freed on failure.   Errors  as pe_query_parse. */
 pe_status pe_query_finish(pe_query *query, pe_status status, const pe_read_limits *limits,
                           pe_query *out, pe_problem *why) PE_MUST_CHECK;
 /** Read a query string, or a JSON object, into a query that was begun. */

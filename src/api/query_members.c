@@ -12,22 +12,21 @@
 #include "encodings/registry.h"
 #include "plan/resource.h"
 
-/* What was given for a row; text is NULL while nothing was. */
+/* What was given for a value. */
 typedef struct slot {
+    pe_value *value;
     pe_slice text;
-    bool nested;
     const char *as; /* what is written for it, as in a query; NULL: it is its text */
 } slot;
 
 /*
- * Members, or pairs of a query, are walked once, and each one's text is kept in the slot of its row.
- * Values are read afterwards: dtype first, because it says what tensors are rounded to.
+ * Members, or pairs of a query, are walked once, and each one's text is kept in a slot. Values are
+ * read afterwards: dtype first, because it says what tensors are rounded to.
  */
 typedef struct members {
     pe_query *query;
     const pe_read_limits *limits;
-    slot *rows;    /* parallel to the values */
-    size_t *order; /* rows, as they were given */
+    slot *slots; /* in the order in which values were given, each once */
     size_t given;
     pe_slice output[PE_OUTPUT_N];
     bool is_name[PE_OUTPUT_N]; /* a row goes by this name, too */
@@ -61,11 +60,10 @@ static void place_of(const members *m, const char *parent, const char *name, cha
     out[at] = '\0';
 }
 
-static void give(members *m, const pe_value *value, const slot *given)
+static void give(members *m, pe_value *value, pe_slice text, const char *as)
 {
-    const size_t i = (size_t)(value - m->query->values.value);
-    m->rows[i] = *given;
-    m->order[m->given++] = i;
+    value->given = true; /* if refused, too */
+    m->slots[m->given++] = (slot){value, text, as};
 }
 
 /* A member of the body or of the nested object; the latter holds plain parameters only, but that of
@@ -103,12 +101,13 @@ static pe_status keep_member(members *m, const char *key, pe_slice text, pe_prob
         return m->refused > PE_MISTAKES_MAX
                    ? PE_UNKNOWN_PARAMETER
                    : pe_query_fail_unknown(m->query, m->json, place, key, text, why);
-    if (m->rows[value - m->query->values.value].text.text != NULL)
+    if (value->given)
         return pe_query_fail_given(value, place, key, why);
     value->is_synonym = meant.alias != NULL;
     value->is_switch = meant.as != NULL;
     value->alias = value->is_synonym ? meant.alias : pe_param_alias(value->param, key);
-    give(m, value, &(slot){text, m->inside, meant.as});
+    value->parent = m->inside ? resource->nested : NULL;
+    give(m, value, text, meant.as);
     return PE_OK;
 }
 
@@ -193,20 +192,14 @@ static pe_slice written(const char *as, pe_slice text, char out[COUNTED_BYTES])
     return pe_slice_of(out);
 }
 
-static pe_status read_row(members *m, size_t i, pe_dtype dtype, pe_problem *why)
+static pe_status read_slot(const members *m, const slot *row, pe_dtype dtype, pe_problem *why)
 {
-    const slot *row = &m->rows[i];
-    const char *parent = row->nested ? m->query->resource->nested : NULL;
-    pe_value *value = &m->query->values.value[i];
+    pe_value *value = row->value;
     char place[128], range[COUNTED_BYTES];
-    if (value->given)
-        return PE_OK;
     pe_param named = *value->param; /* problems say the name that was sent */
     if (value->alias != NULL)
         named.name = value->alias;
-    place_of(m, parent, named.name, place, sizeof place);
-    value->parent = parent;
-    value->given = true; /* if refused, too */
+    place_of(m, value->parent, named.name, place, sizeof place);
     if (m->failed != PE_OK && row->text.bytes > PE_READ_LARGE)
         return PE_OK; /* it costs more than one more mistake is worth */
     const pe_value_reading to = {
@@ -222,21 +215,22 @@ static pe_status read_values(members *m)
     for (size_t i = 0; i < PE_OUTPUT_N; i++) {
         const char *name = pe_query_output_rows[i].name;
         pe_value *value = m->is_name[i] ? pe_values_called(values, name) : NULL;
-        if (value != NULL && m->rows[value - values->value].text.text == NULL) {
+        if (value != NULL && !value->given) {
             value->alias = name; /* it has no value of its own */
-            give(m, value, &(slot){.text = m->output[i]});
+            give(m, value, m->output[i], NULL);
         } else if (m->output[i].text != NULL) {
             note(m, pe_query_output_set(m->query, i, m->output[i], m->json, &mistake), &mistake);
         }
     }
+    const pe_value *dtype = pe_values_find(values, "dtype");
     for (size_t k = 0; k < m->given; k++)
-        if (strcmp(values->value[m->order[k]].param->name, "dtype") == 0)
-            note(m, read_row(m, m->order[k], PE_FLOAT64, &mistake), &mistake);
-    const pe_dtype dtype = pe_values_dtype(values);
+        if (m->slots[k].value == dtype)
+            note(m, read_slot(m, &m->slots[k], PE_FLOAT64, &mistake), &mistake);
+    const pe_dtype type = pe_values_dtype(values);
     for (size_t large = 0; large < 2; large++)
         for (size_t k = 0; k < m->given && !pe_status_is_ours(m->failed); k++)
-            if (large == (m->rows[m->order[k]].text.bytes > PE_READ_LARGE))
-                note(m, read_row(m, m->order[k], dtype, &mistake), &mistake);
+            if (m->slots[k].value != dtype && large == (m->slots[k].text.bytes > PE_READ_LARGE))
+                note(m, read_slot(m, &m->slots[k], type, &mistake), &mistake);
     return m->failed;
 }
 
@@ -250,9 +244,8 @@ static pe_status read(pe_query *query, pe_slice text, bool json, size_t refused,
     members m = {.query = query, .limits = limits, .json = json, .refused = refused, .why = why};
     char *copy = json ? NULL : malloc(text.bytes + 1);
     query->from_json = json;
-    m.rows = calloc(query->values.n + 1, sizeof *m.rows);
-    m.order = calloc(query->values.n + 1, sizeof *m.order);
-    if (m.rows == NULL || m.order == NULL || (copy == NULL && !json))
+    m.slots = calloc(query->values.n + 1, sizeof *m.slots);
+    if (m.slots == NULL || (copy == NULL && !json))
         status = pe_fail_memory(&broken);
     else if (json)
         status = walk_json(&m, text, &broken);
@@ -263,8 +256,7 @@ static pe_status read(pe_query *query, pe_slice text, bool json, size_t refused,
         status = read_values(&m);
     else
         *why = broken;
-    free(m.rows);
-    free(m.order);
+    free(m.slots);
     free(copy);
     return status;
 }
@@ -275,24 +267,12 @@ pe_status pe_query_read(pe_query *query, pe_slice text, bool json, const pe_read
     return read(query, text, json, 0, limits, why);
 }
 
-static pe_status parse(const pe_resource *resource, pe_slice text, bool json,
-                       const pe_read_limits *limits, pe_query *out, pe_problem *why)
+pe_status pe_query_parse(const pe_resource *resource, pe_slice text, bool json,
+                         const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
     pe_query query;
     PE_TRY(pe_query_begin(resource, &query, why));
     return pe_query_finish(&query, read(&query, text, json, 0, limits, why), limits, out, why);
-}
-
-pe_status pe_query_string_parse(const pe_resource *resource, pe_slice string,
-                                const pe_read_limits *limits, pe_query *out, pe_problem *why)
-{
-    return parse(resource, string, false, limits, out, why);
-}
-
-pe_status pe_query_json_parse(const pe_resource *resource, pe_slice json,
-                              const pe_read_limits *limits, pe_query *out, pe_problem *why)
-{
-    return parse(resource, json, true, limits, out, why);
 }
 
 /* What can be read of a string whose parameters may be any; no mistake is looked into. False: memory

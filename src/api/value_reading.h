@@ -15,7 +15,7 @@ typedef struct pe_value_reading {
 } pe_value_reading;
 
 /** Set the value from its text in a query, or from the JSON text of it: it is given then, if refused,
- * too.   Errors  as pe_query_string_parse. */
+ * too.   Errors  as pe_query_parse. */
 pe_status pe_value_parse(const pe_value_reading *to, pe_slice text, bool json,
                          pe_problem *why) PE_MUST_CHECK;
 

@@ -128,7 +128,7 @@ static pe_status add_item(making *m, const json_t *item, pe_problem *why)
     pe_status status = string.failed || shape.failed || inputs.failed ? pe_fail_memory(why)
                        : vectors != NULL
                            ? pe_query_binary_parse(resource, &body, &limits, &query, why)
-                           : pe_query_string_parse(resource, body.string, &limits, &query, why);
+                           : pe_query_parse(resource, body.string, false, &limits, &query, why);
     if (status == PE_OK) {
         status = add_query(m, name, &query, why);
         pe_query_free(&query);

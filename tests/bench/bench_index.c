@@ -65,7 +65,7 @@ static void bench(const char *target, pe_tables *tables)
         return;
     snprintf(path, sizeof path, "%.*s", (int)(query - 1 - target), target);
     const pe_resource *resource = pe_registry_find(path);
-    require(pe_query_string_parse(resource, pe_slice_of(query), &read_limits, &ask, &why), &why);
+    require(pe_query_parse(resource, pe_slice_of(query), false, &read_limits, &ask, &why), &why);
     plan = (pe_plan){0};
     require(pe_plan_make(resource, &ask.values, tables, &limits, &plan, &why), &why);
     row.elements = plan.tensors[0].units * plan.tensors[0].unit;

@@ -92,9 +92,6 @@ static const pe_resource *resource_of(pe_slice input, char mark, pe_slice *rest)
     return resource;
 }
 
-typedef pe_status parse(const pe_resource *resource, pe_slice text, const pe_read_limits *limits,
-                        pe_query *out, pe_problem *why);
-
 /* Frees the query. */
 static pe_buffer canonical_of(pe_query *query)
 {
@@ -108,12 +105,13 @@ static pe_buffer canonical_of(pe_query *query)
 
 /* The query of the resource that stands before `mark`; NULL when there is no such, or it is refused
  * with reason. */
-static const pe_resource *parse_of(pe_slice input, char mark, parse *parse_text, pe_query *out)
+static const pe_resource *parse_of(pe_slice input, char mark, pe_query *out)
 {
     pe_slice text;
     pe_problem why = {0};
     const pe_resource *resource = resource_of(input, mark, &text);
-    if (resource == NULL || parse_text(resource, text, &limits, out, &why) == PE_OK)
+    if (resource == NULL ||
+        pe_query_parse(resource, text, mark == '\n', &limits, out, &why) == PE_OK)
         return resource;
     fuzz_check_problem(&why, resource->path, mark == '\n');
     return NULL;
@@ -123,11 +121,11 @@ static void run_query(pe_slice input)
 {
     pe_query query = {0};
     pe_problem why = {0};
-    const pe_resource *resource = parse_of(input, '?', pe_query_string_parse, &query);
+    const pe_resource *resource = parse_of(input, '?', &query);
     if (resource == NULL)
         return;
     pe_buffer first = canonical_of(&query);
-    FUZZ_PROMISE(pe_query_string_parse(resource, pe_buffer_slice(&first), &limits, &query, &why) ==
+    FUZZ_PROMISE(pe_query_parse(resource, pe_buffer_slice(&first), false, &limits, &query, &why) ==
                  PE_OK);
     pe_buffer second = canonical_of(&query);
     FUZZ_PROMISE(first.bytes == second.bytes && memcmp(first.data, second.data, first.bytes) == 0);
@@ -139,7 +137,7 @@ static void run_json(pe_slice input)
 {
     pe_query query = {0};
     pe_buffer parameters = {0};
-    if (parse_of(input, '\n', pe_query_json_parse, &query) == NULL)
+    if (parse_of(input, '\n', &query) == NULL)
         return;
     pe_values_json(&query.values, &parameters);
     check_json(&parameters);

@@ -34,9 +34,7 @@ static encoded plan(const pe_resource *resource, bool json, const char *text, si
 {
     encoded e = {.status = PE_OK};
     e.status =
-        json ? pe_query_json_parse(resource, (pe_slice){text, bytes}, &read_limits, &e.ask, &e.why)
-             : pe_query_string_parse(resource, (pe_slice){text, bytes}, &read_limits, &e.ask,
-                                     &e.why);
+        pe_query_parse(resource, (pe_slice){text, bytes}, json, &read_limits, &e.ask, &e.why);
     if (e.status != PE_OK)
         return e;
     e.tables = encode_tables == NULL ? make_tables() : NULL;

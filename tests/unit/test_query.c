@@ -15,7 +15,7 @@ static pe_query ask_of(const char *query)
 {
     pe_query ask = {0};
     pe_problem why = {0};
-    if (pe_query_string_parse(&fake_table, pe_slice_of(query), &fake_limits, &ask, &why) != PE_OK)
+    if (pe_query_parse(&fake_table, pe_slice_of(query), false, &fake_limits, &ask, &why) != PE_OK)
         fail_msg("%s: refused: %s", query, why.detail);
     return ask;
 }
@@ -80,12 +80,12 @@ static const char *text_of(const json_t *its, const char *member)
 static pe_status parse_body(const pe_resource *resource, const char *body, pe_query *out,
                             pe_problem *why)
 {
-    return pe_query_json_parse(resource, pe_slice_of(body), &fake_limits, out, why);
+    return pe_query_parse(resource, pe_slice_of(body), true, &fake_limits, out, why);
 }
 
 static pe_status parse_query(const char *query, pe_query *out, pe_problem *why)
 {
-    return pe_query_string_parse(&fake_table, pe_slice_of(query), &fake_limits, out, why);
+    return pe_query_parse(&fake_table, pe_slice_of(query), false, &fake_limits, out, why);
 }
 
 /* A query of the table, or a body of the transform. */
@@ -157,11 +157,11 @@ static void tensors_do_not_come_in_a_query(void **state)
 {
     pe_query ask = {0};
     pe_problem why = {0};
-    assert_int_equal(pe_query_string_parse(&fake_transform, (pe_slice){"vectors=1", 9},
-                                           &fake_limits, &ask, &why),
+    assert_int_equal(pe_query_parse(&fake_transform, (pe_slice){"vectors=1", 9}, false,
+                                    &fake_limits, &ask, &why),
                      PE_INVALID_PARAMETER);
     assert_int_equal(
-        pe_query_string_parse(&fake_transform, (pe_slice){"", 0}, &fake_limits, &ask, &why),
+        pe_query_parse(&fake_transform, (pe_slice){"", 0}, false, &fake_limits, &ask, &why),
         PE_MISSING_PARAMETER);
     assert_string_equal(why.where, "vectors");
 }
@@ -217,7 +217,7 @@ static void random_queries_are_survived(void **state)
         pe_query ask = {0};
         pe_problem why = {0};
         pe_status status =
-            pe_query_string_parse(&fake_table, (pe_slice){exact, bytes}, &fake_limits, &ask, &why);
+            pe_query_parse(&fake_table, (pe_slice){exact, bytes}, false, &fake_limits, &ask, &why);
         assert_int_equal(status, why.status);
         pe_query_free(&ask);
         free(exact);

@@ -12,7 +12,7 @@ static pe_query ask_of(const pe_resource *resource, const char *body)
 {
     pe_query ask = {0};
     pe_problem why = {0};
-    if (pe_query_json_parse(resource, pe_slice_of(body), &fake_limits, &ask, &why) != PE_OK)
+    if (pe_query_parse(resource, pe_slice_of(body), true, &fake_limits, &ask, &why) != PE_OK)
         fail_msg("%s: refused: %s", body, why.detail);
     return ask;
 }
@@ -90,11 +90,11 @@ static void a_table_knows_no_batches_and_no_tensors(void **state)
     static const char tensor[] = "{\"d_model\":4,\"vectors\":[[1],[2]]}";
     pe_query ask = {0};
     pe_problem why = {0};
-    assert_int_equal(pe_query_json_parse(&fake_table, (pe_slice){batch, sizeof batch - 1},
-                                         &fake_limits, &ask, &why),
+    assert_int_equal(pe_query_parse(&fake_table, (pe_slice){batch, sizeof batch - 1}, true,
+                                    &fake_limits, &ask, &why),
                      PE_INVALID_PARAMETER);
-    assert_int_equal(pe_query_json_parse(&fake_table, (pe_slice){tensor, sizeof tensor - 1},
-                                         &fake_limits, &ask, &why),
+    assert_int_equal(pe_query_parse(&fake_table, (pe_slice){tensor, sizeof tensor - 1}, true,
+                                    &fake_limits, &ask, &why),
                      PE_UNKNOWN_PARAMETER);
 }
 
@@ -105,12 +105,11 @@ static void elements_are_counted_against_the_limits(void **state)
     const pe_read_limits limits = {.max_elements = 4, .max_positions = 4, .max_depth = 8};
     pe_query ask = {0};
     pe_problem why = {0};
-    assert_int_equal(pe_query_json_parse(&fake_transform, (pe_slice){tensor, sizeof tensor - 1},
-                                         &limits, &ask, &why),
+    assert_int_equal(pe_query_parse(&fake_transform, (pe_slice){tensor, sizeof tensor - 1}, true,
+                                    &limits, &ask, &why),
                      PE_TOO_MANY_ELEMENTS);
-    assert_int_equal(pe_query_json_parse(&fake_transform,
-                                         (pe_slice){positions, sizeof positions - 1}, &limits, &ask,
-                                         &why),
+    assert_int_equal(pe_query_parse(&fake_transform, (pe_slice){positions, sizeof positions - 1},
+                                    true, &limits, &ask, &why),
                      PE_TOO_MANY_ELEMENTS);
 }
 
@@ -126,7 +125,7 @@ static pe_status read_exactly(const char *text, size_t bytes)
     pe_problem why = {0};
     memcpy(exact, text, bytes);
     pe_status status =
-        pe_query_json_parse(&fake_transform, (pe_slice){exact, bytes}, &fake_limits, &ask, &why);
+        pe_query_parse(&fake_transform, (pe_slice){exact, bytes}, true, &fake_limits, &ask, &why);
     assert_int_equal(status, why.status);
     pe_query_free(&ask);
     free(exact);
@@ -148,13 +147,13 @@ static void few_mistakes_are_looked_at(void **state)
     pe_buffer_str(&body, ",\"told\":1,\"untold\":1,\"d_model\":4}");
     pe_buffer_str(&query, "&told=1&untold=1&d_model=4");
     assert_int_equal(
-        pe_query_json_parse(&fake_table, pe_buffer_slice(&body), &fake_limits, &ask, &why),
+        pe_query_parse(&fake_table, pe_buffer_slice(&body), true, &fake_limits, &ask, &why),
         PE_UNKNOWN_PARAMETER);
     assert_int_equal(why.n_others, 1);
     assert_string_equal(why.others[0].where, "told");
     why = (pe_problem){0};
     assert_int_equal(
-        pe_query_string_parse(&fake_table, pe_buffer_slice(&query), &fake_limits, &ask, &why),
+        pe_query_parse(&fake_table, pe_buffer_slice(&query), false, &fake_limits, &ask, &why),
         PE_UNKNOWN_PARAMETER);
     assert_int_equal(why.n_others, 1);
     assert_string_equal(why.others[0].where, "told");

@@ -128,8 +128,8 @@ static pe_status act_query(pe_problem *why)
     static const char query[] =
         "d_model=4&positions=1,5,7&short_factor=1,2&layout=sin_cos&tensor=a";
     pe_query ask = {0};
-    pe_status status = pe_query_string_parse(&fake_table, (pe_slice){query, sizeof query - 1},
-                                             &fake_limits, &ask, why);
+    pe_status status = pe_query_parse(&fake_table, (pe_slice){query, sizeof query - 1}, false,
+                                      &fake_limits, &ask, why);
     pe_query_free(&ask);
     return status;
 }
@@ -140,8 +140,8 @@ static pe_status act_json(pe_problem *why)
         "{\"vectors\":[[1,2],[3,4]],\"delta\":5,\"positions\":[[1],[2]],\"weights\":[1],"
         "\"dtype\":\"float16\",\"format\":\"npy\",\"rope_parameters\":{\"factor\":2}}";
     pe_query ask = {0};
-    pe_status status = pe_query_json_parse(&fake_transform, (pe_slice){body, sizeof body - 1},
-                                           &fake_limits, &ask, why);
+    pe_status status = pe_query_parse(&fake_transform, (pe_slice){body, sizeof body - 1}, true,
+                                      &fake_limits, &ask, why);
     pe_query_free(&ask);
     return status;
 }
@@ -314,7 +314,7 @@ static void reading_a_large_body_takes_little_beside_the_result(void **state)
         pe_problem why;
         const long before = most_held = held;
         assert_int_equal(
-            pe_query_json_parse(&fake_transform, (pe_slice){body, bytes}, &limits, &ask, &why),
+            pe_query_parse(&fake_transform, (pe_slice){body, bytes}, true, &limits, &ask, &why),
             PE_OK);
         const long beside = most_held - before - (long)(numbers * sizeof(float));
         print_message("%zu bytes, %zu numbers: %ld beside the result\n", bytes, numbers, beside);

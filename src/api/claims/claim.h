@@ -12,7 +12,7 @@
  * parameters, the resource's rows, of which positions, dtype and numerics may also stand beside it;
  * table (an array, or an object of tensors), bias, slopes, or inputs and rotated; tolerance,
  * seq_axis.
- * Errors  as pe_query_json_parse; those of tensors name "table/cos/3/2".
+ * Errors  as pe_query_parse; those of tensors name "table/cos/3/2".
  */
 pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
                               pe_problem *why) PE_MUST_CHECK;

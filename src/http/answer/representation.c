@@ -29,16 +29,16 @@ static pe_status read_query(pe_representation *representation,
     pe_read_limits limits = representation->service->read_limits;
     limits.keep_mistakes = true;
     if (parameters->body == NULL)
-        return pe_query_string_parse(parameters->resource, parameters->binary.string, &limits,
-                                     &representation->query, why);
+        return pe_query_parse(parameters->resource, parameters->binary.string, false, &limits,
+                              &representation->query, why);
     representation->body = *parameters->body;
     *parameters->body = (pe_buffer){0};
     if (!parameters->json)
         return pe_query_binary_parse(parameters->resource, &parameters->binary, &limits,
                                      &representation->query, why);
     const pe_status status =
-        pe_query_json_parse(parameters->resource, pe_buffer_slice(&representation->body), &limits,
-                            &representation->query, why);
+        pe_query_parse(parameters->resource, pe_buffer_slice(&representation->body), true, &limits,
+                       &representation->query, why);
     pe_buffer_free(&representation->body);
     return status;
 }
