@@ -98,7 +98,6 @@ const pe_fault pe_faults[] = {
     SET("rope_type", "ntk_mixed"),
     SET("rope_type", "ntk_by_parts"),
     SET("rope_type", "part_ntk"),
-    SET("rope_type", "ltx"),
     BASE(base_scaled_inverse, "((head_dim - 2)/head_dim)^2"),
     BASE(base_scaled_less_four, "(head_dim - 2)/(head_dim - 4)"),
     BASE(base_scaled_less_one, "(head_dim - 2)/(head_dim - 1)"),
@@ -140,6 +139,7 @@ const pe_fault pe_faults[] = {
     /* their numbers may be those of rows before, which people mean */
     SET("rope_type", "dynamic", .if_alone = true),
     SET("rope_type", "proportional", .if_alone = true),
+    SET("rope_type", "ltx", .if_alone = true),
     /* axes, as models in use share pairs out among them */
     LAYOUT(mrope_interleaved, "interleaved"),
     LAYOUT(mrope_interleaved, "sections"),
