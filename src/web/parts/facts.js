@@ -2,6 +2,7 @@
 import { tensors } from './api.js';
 import { call, formula, fraction, power, row, sub } from './formula.js';
 import { brief, digits } from './number.js';
+import { texts } from './place.js';
 import { positionOf } from './positions.js';
 import { valueFacts } from './readout.js';
 
@@ -84,8 +85,7 @@ function rope({ parameters, scalars }, look, tensor) {
     if (!['cos', 'sin'].includes(tensor) || parameters.cache_layout !== 'pairs') return undefined;
     const factor = Number(scalars.attention_factor ?? 1);
     const times = factor === 1 ? [] : [digits(factor), '·'];
-    const own = Object.entries(parameters).filter(([name]) => !NOT_FREQUENCIES.includes(name));
-    const values = Object.fromEntries(own.map(([name, value]) => [name, String(value)]));
+    const values = texts(parameters, (name) => !NOT_FREQUENCIES.includes(name));
     return ({ column }, position) => {
         if (position === undefined) return null;
         const waves = waveOf(look, values, column);

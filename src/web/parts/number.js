@@ -83,3 +83,12 @@ export function spread(all, most) {
 
 /** The largest difference of two rows. @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
 export const apart = (a, b) => Array.from(a).reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);
+
+/** What a text stands for: the value of its JSON, or itself where it is none. @param {string} text */
+export function valueOf(text) {
+    try {
+        return JSON.parse(text);
+    } catch {
+        return text;
+    }
+}

@@ -26,6 +26,13 @@ const plain = /** @param {string} text */ (text) =>
         code === '%20' ? '+' : decodeURIComponent(code),
     );
 
+/** Values as an address has them, all or some. @param {object} values @param {(name: string) => boolean} [wanted]
+ * @returns {Values} */
+export function texts(values, wanted = () => true) {
+    const some = Object.entries(values).filter(([name]) => wanted(name));
+    return Object.fromEntries(some.map(([name, value]) => [name, String(value)]));
+}
+
 /** Values behind an address. @param {Values} values @param {(text: string) => string} written */
 export function query(values, written) {
     const all = Object.entries(values).map(([name, value]) => `${name}=${written(value)}`);
@@ -79,7 +86,10 @@ export class Place {
             flush();
             history.pushState(null, '', url);
         } else {
-            later(url);
+            // Browsers refuse more than some hundred changes in ten seconds.
+            waiting = url;
+            replaced = location.hash;
+            if (timer === 0) write();
             if (step) flush();
         }
     }
@@ -110,13 +120,6 @@ function write() {
     if (location.hash === replaced) history.replaceState(null, '', waiting);
     waiting = '';
     timer = window.setTimeout(write, WRITE_MS);
-}
-
-/** Browsers refuse more than some hundred changes in ten seconds. @param {string} url */
-function later(url) {
-    waiting = url;
-    replaced = location.hash;
-    if (timer === 0) write();
 }
 
 /** Write what waits, before a new entry of the history is made. */

@@ -68,10 +68,9 @@ export class Room {
         this.update(done);
     }
 
-    /** The same, where all that was set before is let go of. @param {Changes} changes */
-    renew(changes) {
-        const old = Object.keys(this.place.all()).filter((name) => name !== 'fig');
-        this.set({ ...Object.fromEntries(old.map((name) => [name, null])), ...changes });
+    /** The same, where what was set before is let go of, all of it or some. @param {Changes} changes @param {string[]} names */
+    renew(changes, names = Object.keys(this.place.all()).filter((name) => name !== 'fig')) {
+        this.set({ ...Object.fromEntries(names.map((name) => [name, null])), ...changes });
     }
 
     /** A control whose value the address has. @template {{show: (value: string) => void}} C @param {string} key there

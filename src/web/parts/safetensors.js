@@ -1,5 +1,5 @@
 // safetensors.js - a numeric answer whose rows are read when they are wanted.
-import { bf16 } from './number.js';
+import { bf16, valueOf } from './number.js';
 
 /** @typedef {(first: number, bytes: number, signal?: AbortSignal) => Promise<ArrayBuffer>} Fetch */
 /** @typedef {Float32Array | Float64Array | Int32Array} Numbers */
@@ -90,22 +90,13 @@ export const matrixOf = (name, data, columns, dtype = 'float64') => ({
  * @property {Record<string, unknown>} scalars
  */
 
-/** @param {string} text */
-function value(text) {
-    try {
-        return JSON.parse(text);
-    } catch {
-        return text;
-    }
-}
-
 /** Read the header of an answer. @param {ArrayBuffer} head the answer's first bytes, or all
  * @param {Fetch | undefined} more @returns {Answer} */
 export function parse(head, more) {
     const bytes = Number(new DataView(head).getBigUint64(0, true));
     const text = new TextDecoder().decode(new Uint8Array(head, 8, bytes));
     const { __metadata__: metadata = {}, ...entries } = JSON.parse(text);
-    const facts = Object.fromEntries(Object.entries(metadata).map(([name, fact]) => [name, value(fact)]));
+    const facts = Object.fromEntries(Object.entries(metadata).map(([name, fact]) => [name, valueOf(fact)]));
     const { parameters = {}, ...scalars } = facts;
     const tensors = new Map(
         Object.entries(entries).map(([name, entry]) => [name, new Tensor(name, entry, 8 + bytes, head, more)]),

@@ -44,12 +44,6 @@ function readings(text) {
     return [...grouped, plain.replace(',', '.')].map((each) => (each === '' ? NaN : Number(each)));
 }
 
-/** The right number, among those of an answer. @param {NonNullable<Exercise['of']>} of @param {number} at */
-async function numberOf([path, values, name], at) {
-    const found = await listed(await answer(path, values));
-    return Number((name === undefined ? Object.values(found)[0] : found[name]).at(at));
-}
-
 /** @param {Exercise} asked */
 function exercise({ question, unit = '', answer: asked, of, at = 0, within = 0.005 }) {
     const id = fresh('exercise');
@@ -60,7 +54,10 @@ function exercise({ question, unit = '', answer: asked, of, at = 0, within = 0.0
         const given = readings(input.value).filter((each) => !Number.isNaN(each));
         if (given.length === 0) return void (verdict.textContent = 'A number is asked for.');
         try {
-            const right = of ? await numberOf(of, at) : Number(await asked?.());
+            const [path, values, name] = of ?? [''];
+            const found = path === '' ? {} : await listed(await answer(path, values ?? {}));
+            const list = name === undefined ? Object.values(found)[0] : found[name];
+            const right = Number(list ? list.at(at) : await asked?.());
             const far = within * Math.max(Math.abs(right), Number.MIN_VALUE);
             const near = given.some((each) => Math.abs(each - right) <= far);
             verdict.textContent = near ? `Right: ${brief(right, 10)} ${unit}` : 'Not yet. The figures above have it.';

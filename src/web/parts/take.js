@@ -108,37 +108,22 @@ function frame(part) {
 
 const FILES = { NPY: 'npy', CSV: 'csv', safetensors: 'safetensors', PNG: 'png', SVG: 'svg' };
 
-/** Fetches by POST what an address alone does not name. @param {Source} source @param {string} format */
-async function save(source, format) {
-    const { url, body } = asked(source, format);
-    const response = await request(url, { body });
-    const href = URL.createObjectURL(await response.blob());
-    const link = h('a', { href, download: `${source.tensor.name}.${format}` });
-    link.click();
-    URL.revokeObjectURL(href);
-}
-
-/** A button that copies the text of an element. @param {HTMLElement} element */
-function copy(element) {
+/** Text to be copied, with its name. @param {string} name @param {string} text @param {...Node} notes */
+export function block(name, text, ...notes) {
+    const code = h('code', text);
     const button = h('button', { type: 'button' }, 'Copy');
     button.addEventListener('click', async () => {
         // Browsers give no clipboard to a page that came without TLS: its text is selected, and copied as by hand.
-        if (navigator.clipboard) await navigator.clipboard.writeText(element.textContent ?? '');
+        if (navigator.clipboard) await navigator.clipboard.writeText(text);
         else {
-            getSelection()?.selectAllChildren(element);
+            getSelection()?.selectAllChildren(code);
             document.execCommand('copy');
         }
         button.textContent = 'Copied';
         setTimeout(() => (button.textContent = 'Copy'), 1500);
     });
-    return button;
-}
-
-/** Text to be copied, with its name. @param {string} name @param {string} text @param {...Node} notes */
-export function block(name, text, ...notes) {
-    const code = h('code', text);
     return h('figure.snippet', { 'data-snippet': name }, [
-        h('figcaption', name, copy(code)),
+        h('figcaption', name, button),
         h('pre', { tabindex: 0, role: 'group', 'aria-label': `${name} code` }, code),
         notes,
     ]);
@@ -157,8 +142,15 @@ export function take(source) {
         const not = [dtype === 'bfloat16' && 'npy', shape.length > 2 && 'csv'];
         const held = Object.entries(FILES).filter(([, format]) => !not.includes(format));
         const files = held.map(([name, format]) => {
-            if (from.body === undefined) return h('a', { href: asked(from, format).url, download: '' }, name);
-            return h('button', { type: 'button', onclick: () => void save(from, format) }, name);
+            const { url, body } = asked(from, format);
+            if (body === undefined) return h('a', { href: url, download: '' }, name);
+            // What an address alone does not name is fetched by POST.
+            const onclick = async () => {
+                const href = URL.createObjectURL(await (await request(url, { body })).blob());
+                h('a', { href, download: `${from.tensor.name}.${format}` }).click();
+                URL.revokeObjectURL(href);
+            };
+            return h('button', { type: 'button', onclick }, name);
         });
         const part = /** @type {HTMLElement | null} */ (panel.closest('.part'))?.dataset.fig;
         put(

@@ -3,6 +3,8 @@ import { Problem, answer, parameterOf } from '../parts/api.js';
 import { choice, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { find, initial, needed } from '../parts/listing.js';
+import { valueOf } from '../parts/number.js';
+import { texts } from '../parts/place.js';
 import { Room, opened } from '../parts/room.js';
 import { parametersOf } from './catalogue.js';
 
@@ -12,19 +14,10 @@ const FIRST = 'sinusoidal';
 // What the address holds beside the parameters of the resource.
 const OWN = ['win', 'at', 'slice', 'tensor', 'colours'];
 
-/** The value of a body's member: JSON where the text is that. @param {string} text */
-function member(text) {
-    try {
-        return JSON.parse(text);
-    } catch {
-        return text;
-    }
-}
-
 /** The parameters as the request gives them: those that were chosen, and examples of those that it needs.
  * @param {Resource} resource @param {Record<string, string>} chosen */
 function given(resource, chosen) {
-    const values = Object.fromEntries(Object.entries(chosen).filter(([name]) => !OWN.includes(name)));
+    const values = texts(chosen, (name) => !OWN.includes(name));
     for (const parameter of resource.parameters) {
         const misses = needed(parameter) && (parameter.required || values.model === undefined);
         if (misses) values[parameter.name] ??= initial(parameter);
@@ -40,12 +33,12 @@ function given(resource, chosen) {
 function target(resource, values) {
     const named = resource.path.match(/\{(\w+)\}/)?.[1] ?? '';
     const path = resource.path.replace(/\{\w+\}/, encodeURIComponent(values[named] ?? ''));
-    const rest = Object.fromEntries(Object.entries(values).filter(([name]) => name !== named));
+    const rest = texts(values, (name) => name !== named);
     if (resource.methods.includes('GET')) return { path, values: rest, body: undefined };
     return {
         path,
         values: {},
-        body: Object.fromEntries(Object.entries(rest).map(([name, text]) => [name, member(text)])),
+        body: Object.fromEntries(Object.entries(rest).map(([name, text]) => [name, valueOf(text)])),
     };
 }
 

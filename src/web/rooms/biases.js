@@ -4,6 +4,7 @@ import { choice, form } from '../parts/controls.js';
 import { h, put } from '../parts/dom.js';
 import { formula, power, row } from '../parts/formula.js';
 import { digits } from '../parts/number.js';
+import { texts } from '../parts/place.js';
 import { Room, opened } from '../parts/room.js';
 import { later } from '../parts/story.js';
 import { plain } from '../parts/take.js';
@@ -155,7 +156,7 @@ class Biases extends Room {
 
     /** What is asked of the slopes of a bias. @param {Values} values @returns {Values} */
     #slopesOf(values) {
-        return Object.fromEntries(Object.entries(values).filter(([name]) => SLOPES.includes(name)));
+        return texts(values, (name) => SLOPES.includes(name));
     }
 }
 

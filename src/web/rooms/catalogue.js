@@ -3,6 +3,7 @@ import { Problem, once, request } from '../parts/api.js';
 import { choice } from '../parts/controls.js';
 import { fresh, h, put } from '../parts/dom.js';
 import { complaint } from '../parts/latest.js';
+import { texts } from '../parts/place.js';
 import { grid, scrolled } from '../parts/table.js';
 
 /** @typedef {import('openapi').components['schemas']} Schemas */
@@ -15,8 +16,7 @@ export const models = async () => (await once('/v1/models')).models;
 /** A model's parameters, as the fields of a form have them. @param {string | undefined} name @returns {Promise<Record<string, string>>} */
 export async function parametersOf(name) {
     const model = name ? (await models()).find((each) => each.name === name) : undefined;
-    const all = Object.entries(model?.parameters ?? {});
-    return Object.fromEntries(all.map(([parameter, value]) => [parameter, String(value)]));
+    return texts(model?.parameters ?? {});
 }
 
 /** A choice among models: those of some encodings, or those that fit; without either all.

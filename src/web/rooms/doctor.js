@@ -3,6 +3,7 @@ import { Problem, address, answer, request } from '../parts/api.js';
 import { choice, form } from '../parts/controls.js';
 import { fresh, h, put } from '../parts/dom.js';
 import { brief, digits } from '../parts/number.js';
+import { texts } from '../parts/place.js';
 import { told } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
 import { parse } from '../parts/safetensors.js';
@@ -82,9 +83,6 @@ async function expected(upload, report, path, signal) {
     return new Map([[name, tensors.get(report.first_bad?.tensor ?? name) ?? first]]);
 }
 
-/** Values as an address has them. @param {object} values @returns {Values} */
-const texts = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
-
 /** @param {Resource} table */
 const hasModel = ({ parameters }) => parameters.some(({ name }) => name === 'model');
 
@@ -135,8 +133,8 @@ class Doctor extends Room {
             return this.#refuse(new Error(words));
         }
         const names = this.#names(kind);
-        const own = Object.entries(parameters).filter(([name]) => names.includes(name));
-        this.renew({ encoding: kind, ...texts(Object.fromEntries(own)), sample: this.place.get('sample') || null });
+        const own = texts(parameters, (name) => names.includes(name));
+        this.renew({ encoding: kind, ...own, sample: this.place.get('sample') || null });
     });
     ask = this.asks((error) => {
         this.controls.fail(error);
@@ -226,9 +224,9 @@ class Doctor extends Room {
         const names = this.#names(this.#kind);
         const rows = this.rows(this.claims[this.#kind].path, names);
         const values = this.#values();
-        const told = Object.entries(this.shown).filter(([name]) => !(name in values));
+        const told = texts(this.shown, (name) => !(name in values));
         const first = rows.sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
-        this.controls.show(first, values, { ...(await parametersOf(values.model)), ...Object.fromEntries(told) });
+        this.controls.show(first, values, { ...(await parametersOf(values.model)), ...told });
         this.encoding.show(this.place.get('encoding', BY_FILE));
         this.model.show(this.place.get('model'));
         if (Object.keys(values).some((name) => name !== 'model')) this.more.open = true;

@@ -24,23 +24,18 @@ export function vector(word, role, seed, width = CHANNELS) {
     });
 }
 
-/** A number for a cell: two digits after the point, and none for nothing at all or almost nothing. @param {number} number @param {boolean} signed */
-function hundredths(number, signed) {
-    if (number === 0) return '0';
-    const text = Math.abs(number).toFixed(2).replace(/^0/, '');
-    if (Number(text) === 0) return '~0';
-    return !signed ? text : (number < 0 ? '−' : '+') + text;
-}
-
 /** A map as a table: its words, and a number for each pair of them. @param {string} name @param {string[]} words
  * @param {number[]} order @param {(query: number, key: number) => number} value @param {boolean} signed */
 export function map(name, words, order, value, signed) {
     const cell = /** @param {number} query @param {number} key */ (query, key) => {
         const number = value(query, key);
         const tone = MIDDLE.filter((from) => Math.abs(number) > from).length;
-        const td = h('td', { 'data-pair': `${query},${key}`, class: ['pale', 'middle', 'dark'][tone] }, [
-            h('span', hundredths(number, signed)),
-        ]);
+        // Two digits after the point, and none for nothing at all or almost nothing.
+        const digits = Math.abs(number).toFixed(2).replace(/^0/, '');
+        const told = (signed ? (number < 0 ? '−' : '+') : '') + digits;
+        const text = number === 0 ? '0' : Number(digits) === 0 ? '~0' : told;
+        const named = { 'data-pair': `${query},${key}`, class: ['pale', 'middle', 'dark'][tone] };
+        const td = h('td', named, h('span', text));
         td.style.setProperty('background', colour(number));
         return td;
     };

@@ -2,6 +2,7 @@
 import { Problem, json, tensors } from '../parts/api.js';
 import { h, put } from '../parts/dom.js';
 import { brief } from '../parts/number.js';
+import { texts } from '../parts/place.js';
 import { pointed } from '../parts/pointers.js';
 import { Room, opened } from '../parts/room.js';
 import { grid, scrolled } from '../parts/table.js';
@@ -12,21 +13,13 @@ import { configBox, picker } from './catalogue.js';
 
 /** @type {Record<string, string>} */
 const SCHEMES = { rope: 'RoPE', alibi: 'ALiBi', t5: 'T5 buckets', none: 'none (NoPE)' };
+const SLIDING = ['sliding_window', 'local_attention'];
 const COUNTS = ['num_hidden_layers', 'n_layer', 'num_layers', 'n_layers', 'num_decoder_layers'];
 const HEADS = ['layers', 'scheme', 'rotates', 'theta', 'window', 'scaling', 'attention factor'];
 
 /** The first of these keys that a configuration has. @param {Record<string, any>} config @param {string[]} names */
 const keyOf = (config, names) =>
     names.map((name) => config.text_config?.[name] ?? config[name]).find((value) => typeof value === 'number');
-
-/** How far a kind of layers sees, as the configuration says.
- * @param {Layers} layers @param {Record<string, any>} config */
-function windowOf({ layer_type, encoding }, config) {
-    const sliding = /sliding|local/.test(layer_type) ? keyOf(config, ['sliding_window', 'local_attention']) : undefined;
-    const chunk = encoding === 'rope' ? keyOf(config, ['attention_chunk_size']) : undefined;
-    if (sliding !== undefined) return `${brief(sliding)} tokens`;
-    return chunk === undefined ? 'all' : `chunks of ${brief(chunk)}`;
-}
 
 /** Which layers, in words: 3, 7, 11 … @param {number[]} indices @param {number} most */
 const listed = (indices, most) =>
@@ -117,9 +110,12 @@ class Models extends Room {
     /** @param {string} title @param {Record<string, any>} config @param {import('./catalogue.js').Resolved} resolved @param {AbortSignal} [signal] @returns {Promise<Model>} */
     async #modelOf(title, config, { layers }, signal) {
         const kinds = layers.map(async (each) => {
-            const { encoding, parameters } = each;
-            const known = Object.entries(parameters).filter(([name]) => this.names.includes(name));
-            const values = Object.fromEntries(known.map(([name, value]) => [name, String(value)]));
+            const { encoding, layer_type, parameters } = each;
+            // How far it sees, as the configuration says.
+            const sliding = /sliding|local/.test(layer_type) && keyOf(config, SLIDING);
+            const chunk = encoding === 'rope' && keyOf(config, ['attention_chunk_size']);
+            const all = chunk ? `chunks of ${brief(chunk)}` : 'all';
+            const values = texts(parameters, (name) => this.names.includes(name));
             let factor = '–';
             if (encoding === 'rope')
                 try {
@@ -129,7 +125,7 @@ class Models extends Room {
                 } catch (error) {
                     if (!(error instanceof Problem)) throw error;
                 }
-            return { ...each, window: windowOf(each, config), factor };
+            return { ...each, window: sliding ? `${brief(sliding)} tokens` : all, factor };
         });
         return { title, count: keyOf(config, COUNTS) ?? 1, kinds: await Promise.all(kinds) };
     }

@@ -4,6 +4,7 @@ import { choice, control, fields, form } from '../parts/controls.js';
 import { h, put, svg } from '../parts/dom.js';
 import { equation, power, row } from '../parts/formula.js';
 import { brief, digits } from '../parts/number.js';
+import { texts } from '../parts/place.js';
 import { Readout, valueFacts } from '../parts/readout.js';
 import { Room, opened } from '../parts/room.js';
 import { later } from '../parts/story.js';
@@ -48,13 +49,12 @@ function valuesOf({ long_context: advice = {}, ...facts }, names) {
     const { original_max_position_embeddings: original, max_position_embeddings: most = 4096 } = facts;
     const trained = Number(advice.rope_scaling?.original_max_position_embeddings ?? original ?? most);
     const whole = Number(advice.max_position_embeddings ?? most);
-    const own = names.filter((name) => !LENGTHS.includes(name) && facts[name] !== undefined);
     /** @type {Values} */
     const values = {
         ...DEFAULTS,
         max_position_embeddings: String(trained),
         target_length: String(whole > trained ? whole : 4 * trained),
-        ...Object.fromEntries(own.map((name) => [name, String(facts[name])])),
+        ...texts(facts, (name) => names.includes(name) && !LENGTHS.includes(name) && facts[name] !== undefined),
     };
     if (values.rotary_dim === values.head_dim) delete values.rotary_dim;
     delete values.partial_rotary_factor;
@@ -111,15 +111,17 @@ class Reach extends Room {
     names = this.all.map(({ name }) => name);
     choices = this.rows(PATH, ['rope_types'])[0]?.choices ?? [];
     controls = form((name, value, done) => this.set({ [name]: value }, done));
-    model = picker((name) => this.#begin({ model: name || null, types: null, pair: null }), { encodings: ['rope'] });
+    model = picker((name) => this.renew({ model: name || null, types: null, pair: null }, this.names), {
+        encodings: ['rope'],
+    });
     /** A configuration's parameters become the room's. */
     config = configBox(({ encoding, parameters }) => {
         if (encoding !== 'rope') return;
         const type = String(/** @type {Record<string, unknown>} */ (parameters).rope_type ?? 'default');
         const types = TYPES.includes(type) || !this.choices.includes(type) ? null : [...TYPES, type].join(',');
-        const all = Object.entries(valuesOf(parameters, this.names));
-        const own = all.filter(([name, value]) => value !== DEFAULTS[name]);
-        this.#begin({ model: null, types, ...Object.fromEntries(own) });
+        const all = valuesOf(parameters, this.names);
+        const own = texts(all, (name) => all[name] !== DEFAULTS[name]);
+        this.renew({ model: null, types, ...own }, this.names);
     });
     types = control(
         { ...fields([['types', 'choices', 'naive is the base times s.']])[0], choices: [...this.choices, NAIVE] },
@@ -196,11 +198,6 @@ class Reach extends Room {
     /** @param {string} name */
     #length(name) {
         return Number(this.#values()[name]);
-    }
-
-    /** What was set by hand is let go of. @param {import('../parts/room.js').Changes} changes */
-    #begin(changes) {
-        this.set({ ...Object.fromEntries(this.names.map((name) => [name, null])), ...changes });
     }
 
     /** What the model says, or the room. */

@@ -75,16 +75,15 @@ class Sums extends Room {
                 const sums = await posted(/** @type {'/v1/sinusoidal/add'} */ (path), body, signal);
                 return { words, width, strips: [Float32Array.from(body.embeddings.flat()), encodings, sums] };
             },
-            (found) => {
-                this.found = found;
-                this.#show();
-            },
+            (found) => this.#show(found),
         );
         this.strips.follow();
     }
 
-    #show() {
-        const { words, width, strips } = this.found;
+    /** @param {Sums['found']} found */
+    #show(found) {
+        this.found = found;
+        const { words, width, strips } = found;
         const size = Math.max(...strips.flatMap((strip) => Array.from(strip, Math.abs)));
         const common = {
             ...{ rowName: 'position', columnName: 'channel', height: HEIGHT.axis + HEIGHT.row * words.length },
