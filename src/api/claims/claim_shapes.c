@@ -425,9 +425,9 @@ static void read_sizes(pe_claim_reader *reader, const char *resource, pe_stored 
     const pe_shape *shape = &tensor->shape;
     while (s < PE_LEN(sizes) && strcmp(sizes[s].resource, resource) != 0)
         s++;
-    const size_t axes = s < PE_LEN(sizes) ? sizes[s].axes : SIZE_MAX;
-    if (shape->ndim < axes)
+    if (s == PE_LEN(sizes) || shape->ndim < sizes[s].axes)
         return;
+    const size_t axes = sizes[s].axes;
     /* The last axes: those before them have one element, or for two axes one between them. */
     const bool is_rows = axes == 2 && pe_tensor_rows_read(tensor, 1, &rows);
     for (size_t d = 0; d + axes < shape->ndim && !is_rows; d++)

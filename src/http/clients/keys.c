@@ -237,7 +237,7 @@ void pe_keys_unref(pe_keys *keys)
 /* Nobody can choose the hash of what they send, so the way that this takes helps nobody. */
 const pe_key *pe_keys_find(const pe_keys *keys, pe_slice text)
 {
-    pe_key sent;
+    pe_key sent = {0};
     hash_of(text, sent.hash);
     return bsearch(&sent, keys->key, keys->n, sizeof keys->key[0], by_hash);
 }
