@@ -6,7 +6,7 @@
 #include "verify/search/attempts.h"
 #include "verify/plain/plain_slips.h"
 #include "verify/compare/totals.h"
-#include "verify/upload/upload_names.h"
+#include "verify/upload/upload_view.h"
 #include "verify/verify.h"
 
 /* ---- what is tried ---- */

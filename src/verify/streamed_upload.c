@@ -12,7 +12,7 @@
 #include "verify/reading/reading.h"
 #include "verify/search/attempts.h"
 #include "verify/compare/totals.h"
-#include "verify/upload/upload_names.h"
+#include "verify/upload/upload_view.h"
 
 #define TENSORS_MAX 2
 

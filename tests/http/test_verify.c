@@ -15,7 +15,7 @@
 #include "base/buffer.h"
 #include "support/planted.h"
 #include "support/problem.h"
-#include "verify/upload/narrow_type.h"
+#include "verify/upload/upload.h"
 
 static test_server server;
 

@@ -6,7 +6,7 @@
 
 #include "api/claims/claim_reader.h"
 #include "verify/upload/geometry.h"
-#include "verify/upload/narrow_type.h"
+#include "verify/upload/upload.h"
 
 enum { COS, SIN, SCALE, TENSORS };
 static const char *const names[TENSORS] = {"cos", "sin", "scale"};

@@ -9,7 +9,7 @@
 
 #include "base/yield.h"
 #include "verify/upload/geometry.h"
-#include "verify/upload/narrow_type.h"
+#include "verify/upload/upload.h"
 
 /* Steps that are no operators. */
 enum {
@@ -120,41 +120,25 @@ static void swap(double *a, double *b)
     *b = x;
 }
 
-/* Put the first, the middle one and the last in order: the middle one. */
-static double pivot_of(double *list, ptrdiff_t low, ptrdiff_t high)
-{
-    double *first = &list[low], *half = &list[low + (high - low) / 2], *last = &list[high];
-    if (*half < *first)
-        swap(half, first);
-    if (*last < *half)
-        swap(last, half);
-    if (*half < *first)
-        swap(half, first);
-    return *half;
-}
-
-/* Hoare's selection: only the part that holds the middle is divided again. */
+/* By parts: less than a number of the list, equal to it, more; the one that holds the middle is divided again.
+ * The number is taken off the middle of the part, where lists that rise and fall have their greatest. */
 double pe_median(double *list, size_t n)
 {
-    const ptrdiff_t middle = (ptrdiff_t)n / 2;
-    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1;
-    while (low < high) {
-        const double pivot = pivot_of(list, low, high);
-        ptrdiff_t i = low, k = high;
-        while (i <= k) {
-            while (i < high && list[i] < pivot)
+    size_t low = 0, high = n;
+    while (high > low + 1) {
+        const double pivot = list[low + (high - low) * 5 / 8];
+        size_t less = low, more = high;
+        for (size_t i = low; i < more;)
+            if (list[i] < pivot)
+                swap(&list[i++], &list[less++]);
+            else if (list[i] > pivot)
+                swap(&list[i], &list[--more]);
+            else
                 i++;
-            while (k > low && pivot < list[k])
-                k--;
-            if (i <= k)
-                swap(&list[i++], &list[k--]);
-        }
-        if (i > middle && k < middle)
-            break;
-        low = i <= middle ? i : low;
-        high = k >= middle ? k : high;
+        low = n / 2 < less ? low : n / 2 < more ? n / 2 : more;
+        high = n / 2 < less ? less : n / 2 < more ? n / 2 : high;
     }
-    return n > 0 ? list[middle] : nan("");
+    return n > 0 ? list[n / 2] : nan("");
 }
 
 /* Functions of all items: folded, or of their list (NAN left out); neither: which is the first one where it

@@ -66,16 +66,7 @@ const double *pe_expect_got(pe_expect *expect, size_t row);
 pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out,
                         pe_problem *why) PE_MUST_CHECK;
 
-/* ---- plain numbers (expected_plain_numbers.c) ---- */
-
-/** Has the plan the upload's sizes? A bias of one row for all queries ([heads, 1, keys]) may stand
- * for one of each. */
-bool pe_expect_plain_fits(pe_expect *expect);
-
-/** How many numbers the plan fills at a time, at most. */
-size_t pe_expect_plain_room(const pe_expect *expect);
-
-/** Fill expect->row with elements [first, first + n) of the upload, at most PE_PLAIN_ROW. */
+/** Of plain numbers fill expect->row with elements [first, first + n) of the upload, at most PE_PLAIN_ROW. */
 pe_status pe_expect_plain(pe_expect *expect, size_t first, size_t n, pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/yield.h"
-#include "verify/upload/upload_names.h"
+#include "verify/upload/upload_view.h"
 
 #define FAULT(NAME, TEXT, RULE, REMEDY) const pe_fault_name pe_fault_##NAME = {TEXT, RULE, REMEDY};
 #include "faults.inc"

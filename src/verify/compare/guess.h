@@ -5,7 +5,7 @@
 
 #include "verify/compare/equation.h"
 #include "verify/compare/report.h"
-#include "verify/upload/narrow_type.h"
+#include "verify/upload/upload.h"
 #include "verify/upload/upload_view.h"
 
 /* ---- names of faults: those of config/faults.json, and no others ---- */

@@ -4,7 +4,7 @@
 #define PE_VERIFY_COMPARE_MEASURE_H
 
 #include "verify/compare/expected_numbers.h"
-#include "verify/upload/narrow_type.h"
+#include "verify/upload/upload.h"
 
 /** Which arithmetic may have made the upload, as bits. */
 enum { PE_BY_EXACT = 1, PE_BY_FLOAT32 = 2 };

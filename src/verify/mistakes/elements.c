@@ -224,21 +224,21 @@ static double as_float16_of(const void *of, double i PE_UNUSED)
     {                                                                                              \
         .name = #NAME, .at = NAME##_of                                                             \
     }
-#define NOW(NAME)                                                                                  \
-    {                                                                                              \
-        .name = #NAME, .through = offsetof(pe_sequence, state),                                    \
-        .offset = offsetof(pe_beside, now.NAME)                                                    \
-    }
 
-const pe_term pe_element_terms[] = {
-    BY(x),      BY(own),       BY(cosine),      BY(sine),       BY(input),   BY(first),
-    BY(other),  BY(length),    BY(as_bfloat16), BY(as_float16), NOW(row),    NOW(column),
-    NOW(wide),  NOW(next),     NOW(pair),       NOW(second),    NOW(copied), NOW(c),
-    NOW(s),     NOW(angle),    NOW(w),          NOW(u),         NOW(v),      NOW(in),
-    NOW(slack), NOW(rounding), NOW(narrow),     NOW(ulp),       NOW(rows),   NOW(width),
-    NOW(pairs), NOW(stride),   NOW(copy),       NOW(amplitude), NOW(step),   NOW(gain),
-    NOW(line),  NOW(inner),    NOW(item),       NOW(heads),     NOW(by),     NOW(late),
-    {0}};
+const pe_term pe_element_terms[] = {BY(x),
+                                    BY(own),
+                                    BY(cosine),
+                                    BY(sine),
+                                    BY(input),
+                                    BY(first),
+                                    BY(other),
+                                    BY(length),
+                                    BY(as_bfloat16),
+                                    BY(as_float16),
+                                    {.name = PE_ELEMENT_NAMES,
+                                     .through = offsetof(pe_sequence, state),
+                                     .offset = offsetof(pe_beside, now)},
+                                    {0}};
 
 /* ---- does an element follow a mistake? ---- */
 

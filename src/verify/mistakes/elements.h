@@ -22,6 +22,9 @@ typedef struct pe_element {
     double line, inner, item, heads, by;
     double late; /* columns between where elements stand and where they belong; 0: none */
 } pe_element;
+#define PE_ELEMENT_NAMES                                                                           \
+    "row column wide next pair second copied c s angle w u v in slack rounding narrow ulp rows "   \
+    "width pairs stride copy amplitude step gain line inner item heads by late"
 
 /** All rows of an upload of pairs, or some that are spread over it. */
 typedef struct pe_beside {

@@ -22,6 +22,17 @@
 #define LAST     "most(" RESTS " ? i : -1)"
 #define SLOW_END "(x[" LAST " + 1]*span <= 0.1 && span > 0)"
 
+/* The slowest pair that is known to turn, by so many radians over the span; 0: there is none. It tells
+ * exponents best. */
+#define SLOWEST(TURN) "most(y > 0 && y*span >= " TURN " ? i : 0)"
+#define SLOW          SLOWEST("(span > 0)")
+/* A number of four digits where it may be one. Of frequencies that are told as such, the first one and the base. */
+#define TIDY(X)                                                                                    \
+    "(abs(digits(" X ", 4) - " X ") <= (2e-6 + 4*roundoff)*" X " ? digits(" X ", 4) : " X ")"
+#define LEAD        "(span > 0 || (theta > 0) == 0 ? none : " TIDY("least(y[0])") ")"
+#define BY_SLOWEST  "least((y[" SLOWEST("0") "]/y[0])^(-n/" SLOWEST("0") "))"
+#define BASE_OF_ALL "(finite(" BY_SLOWEST ") && " BY_SLOWEST " > 1 ? " TIDY(BY_SLOWEST) " : none)"
+
 #define ON_LADDER .op = "a^(-i/n)"
 /* From pair a on, that which scaling leaves least of others. */
 #define EDGE(NAME, FROM, WHERE)                                                                    \
@@ -58,12 +69,12 @@
     PE_ROW(NAME, ON_LADDER, .a = "theta*(" GROWN " + " MORE ")^(" POWER ")", .b = GROWN,           \
            .where = "theta > 0 && b > 1 && (" POWER " == 1 || " IS_GROWN ")")
 /* What the measured base makes of theta; and the base that turns tell. */
-#define BY_BASE    "((base/theta)^((n - 1)/n))"
+#define BY_BASE    "((" BASE_OF_ALL "/theta)^((n - 1)/n))"
 #define LENGTH     "(" DYNAMIC "*(" BY_BASE " + factor - 1)/factor)"
-#define TURNED     "(theta*(y[slow]/x[slow])^(-n/slow))"
+#define TURNED     "(theta*(y[" SLOW "]/x[" SLOW "])^(-n/" SLOW "))"
 #define MOST_HEADS "1024"
-#define POWER      "(ln(y[slow]/x)/ln(x[slow]/x))" /* which pair tells best */
-#define TIMES      "(y[n - 1]/x[n - 1])"           /* others turn too far from row to row */
+#define POWER      "(ln(y[" SLOW "]/x)/ln(x[" SLOW "]/x))" /* which pair tells best */
+#define TIMES      "(y[n - 1]/x[n - 1])"                   /* others turn too far from row to row */
 #define DIGIT      "10^floor(log10" TIMES ")"
 #define OF_SCALED  .where = SCALED, .faint = true
 #define BANDED                                                                                     \
@@ -117,10 +128,10 @@ static const pe_slip rows[] = {
     PE_ROW(every_other_frequency, .op = "x[2*i % n]"),
     PE_ROW(half_ladder_repeated, .op = "x[i % floor((n + 1)/2)]"),
     PE_ROW(width_in_exponent, .a = "1/round(1/" POWER ")", .b = "2*n*round(1/a)",
-           .where = "slow > 0 && 1/a > 2.5 && 1/a < " MOST_HEADS " && b != 2*(head_dim/2)",
+           .where = SLOW " > 0 && 1/a > 2.5 && 1/a < " MOST_HEADS " && b != 2*(head_dim/2)",
            .op = "x[0]*(x/x[0])^a"),
     PE_ROW(width_in_exponent_head, .a = "n/(4*round(n/" POWER "/4))", .b = "2*round(n/a)",
-           .where = "slow > 2 && b >= 32 && b <= 512 && a != 1", .op = "x[0]*(x/x[0])^a"),
+           .where = SLOW " > 2 && b >= 32 && b <= 512 && a != 1", .op = "x[0]*(x/x[0])^a"),
     PE_ROW(log10_for_ln, .op = "x[0]*(x/x[0])^(1/ln(10))"),
     PE_ROW(log2_for_ln, .op = "x[0]*(x/x[0])^(1/ln(2))"),
     PE_ROW(ln_for_log2, .op = "x[0]*(x/x[0])^ln(2)"),
@@ -188,31 +199,31 @@ static const pe_slip rows[] = {
            .may_be_one = true),
     PE_ROW(pairs_rest, .a = "floor(n/2)", .b = "n - 1", .op = "i >= a ? 0 : x"),
     PE_ROW(ntk_factor, .a = "round(2*" BY_BASE ")/2", .b = "factor",
-           .where = "factor > 1 && lead == 1 && a > 1 && " NEARLY(
+           .where = "factor > 1 && " LEAD " == 1 && a > 1 && " NEARLY(
                BY_BASE, "a") " && "
                              "abs(x[1]*(theta*factor^(n/(n - 1)))^(1/n) - 1) <= 1e-6",
            .op = "(theta*a^(n/(n - 1)))^(-i/n)", .fitted = true),
     PE_ROW(base_scaled,
            .fault.remedy = "raise the factor to d/(d - 2), where d is the rotated dimension",
-           .a = "ln(base/theta)/ln(factor)", .b = "2*a/(a - 1)",
-           .where = "factor > 1 && lead == 1 && " DYNAMIC " == 0 && a > 1 && a < 2 && " SCALED,
+           .a = "ln(" BASE_OF_ALL "/theta)/ln(factor)", .b = "2*a/(a - 1)",
+           .where = "factor > 1 && " LEAD " == 1 && " DYNAMIC " == 0 && a > 1 && a < 2 && " SCALED,
            .op = "(theta*factor^a)^(-i/n)", .fitted = true),
-    PE_ROW(seq_len, .a = "round(" LENGTH ")", .b = "base",
-           .where = "lead == 1 && " DYNAMIC " > 0 && a > " DYNAMIC " && " NEARLY(LENGTH, "a"),
+    PE_ROW(seq_len, .a = "round(" LENGTH ")", .b = BASE_OF_ALL,
+           .where = LEAD " == 1 && " DYNAMIC " > 0 && a > " DYNAMIC " && " NEARLY(LENGTH, "a"),
            .op = "b^(-i/n)", .fitted = true),
-    PE_ROW(scaling_ignored, .a = "base", .b = "theta", .where = "lead == 1 && " SCALED, ON_LADDER,
-           .fitted = true),
-    PE_ROW(rope_theta, .a = "base", .b = "theta", .where = "lead == 1 && " UNSCALED, ON_LADDER,
-           .fitted = true),
+    PE_ROW(scaling_ignored, .a = BASE_OF_ALL, .b = "theta", .where = LEAD " == 1 && " SCALED,
+           ON_LADDER, .fitted = true),
+    PE_ROW(rope_theta, .a = BASE_OF_ALL, .b = "theta", .where = LEAD " == 1 && " UNSCALED,
+           ON_LADDER, .fitted = true),
     PE_ROW(base_about, .b = "theta",
            .a = "abs(digits(" TURNED ", 1)/" TURNED " - 1) < 0.03   ? digits(" TURNED ", 1) : "
                 "abs(digits(" TURNED ", 2)/" TURNED " - 1) < 0.01 ? digits(" TURNED ", 2) : "
                 "digits(" TURNED ", 4)",
-           .where = "span > 0 && slow >= 2 && theta > 1 && a > 1 && abs(a/b - 1) > 0.02",
+           .where = "span > 0 && " SLOW " >= 2 && theta > 1 && a > 1 && abs(a/b - 1) > 0.02",
            .op = "x*(a/b)^(-i/n)", .fitted = true),
     PE_ROW(frequencies_scaled, .a = "y/x", .b = "1/a", .where = "span == 0 && a > 0 && finite(a)",
            .op = "x*a", .fitted = true),
-    PE_ROW(base_and_scale, .a = "lead", .b = "base", .op = "a*b^(-i/n)", .fitted = true),
+    PE_ROW(base_and_scale, .a = LEAD, .b = BASE_OF_ALL, .op = "a*b^(-i/n)", .fitted = true),
     ROUNDED_STEPS(inv_freq_rounded, "bfloat16"),
     ROUNDED_STEPS(inv_freq_rounded_float16, "float16"),
     DECIMALS("4"),

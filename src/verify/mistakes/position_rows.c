@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/yield.h"
 #include "verify/mistakes/sequence.h"
 
 /* ---- what rows name of the measured positions, y: NEAR is how well they are known ---- */
@@ -114,46 +113,17 @@ const pe_slips pe_mistakes_of_positions = {rows, PE_LEN(rows)};
 /* ---- lists ---- */
 
 const pe_slip pe_positions_other = PE_ROW(positions_other, .fitted = true);
-const pe_slip pe_positions_permuted = PE_ROW(positions_permuted, .fitted = false);
-const pe_slip pe_positions_run_on = PE_ROW(positions_run_on, .fitted = false);
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    pe_yield_look(1); /* a sort may take long */
-    return (x > y) - (x < y);
-}
-
-static bool is_permuted(const pe_sequence *s)
-{
-    double *sorted = calloc(2 * s->n + 1, sizeof *sorted), *claimed = sorted + s->n;
-    bool same = sorted != NULL;
-    for (size_t i = 0; i < s->n && same; i++) {
-        sorted[i] = s->measured[i];
-        claimed[i] = s->claimed[i];
-        same = isfinite(sorted[i]);
-    }
-    if (same) {
-        qsort(sorted, s->n, sizeof *sorted, compare_numbers);
-        qsort(claimed, s->n, sizeof *claimed, compare_numbers);
-    }
-    for (size_t i = 0; i < s->n && same; i++)
-        same = fabs(sorted[i] - claimed[i]) <= 0.03 + 1e-6 * fabs(claimed[i]);
-    free(sorted);
-    return same;
-}
-
-static bool runs_on(const pe_sequence *s)
-{
-    size_t i = 0;
-    while (i < s->n && pe_sequence_is_near(s, i, s->measured[0] + (double)i))
-        i++;
-    return s->n > 1 && i == s->n;
-}
+/* Whole numbers are others where their sines have another sum. */
+const pe_slip pe_positions_permuted =
+    PE_ROW(positions_permuted,
+           .where = "sum(finite(y)) == n && abs(sum(sin(rint(y))) - sum(sin(x))) < 1e-6");
+const pe_slip pe_positions_run_on =
+    PE_ROW(positions_run_on, .where = "n > 1 && first(" NEAR("y", "y[0] + i") " ? 0 : 1) == n");
 
 const pe_slip *pe_positions_list_of(const pe_sequence *positions)
 {
-    return runs_on(positions)       ? &pe_positions_run_on
-           : is_permuted(positions) ? &pe_positions_permuted
-                                    : &pe_positions_other;
+    pe_sequence s = *positions;
+    return pe_sequence_read(&s, &pe_positions_run_on)     ? &pe_positions_run_on
+           : pe_sequence_read(&s, &pe_positions_permuted) ? &pe_positions_permuted
+                                                          : &pe_positions_other;
 }

@@ -78,49 +78,11 @@ static double part_of(const void *of, double i)
     return i >= 0 && i < (double)s->n ? pe_sequence_part(s, (size_t)i) : nan("");
 }
 
-/* The slowest pair that is known to turn, by so many radians over the span; 0: there is none. It tells
- * exponents best. */
-static size_t slowest(const pe_sequence *s, double turn)
-{
-    size_t i = s->n - 1;
-    while (i > 0 && !(s->measured[i] > 0 && s->measured[i] * s->span >= turn))
-        i--;
-    return i;
-}
-
 /* Is it that of the claimed base? */
 static double unscaled_of(const void *of, double i)
 {
     const pe_sequence *s = of;
     return pe_sequence_is_near(s, (size_t)i, s->plain[(size_t)i]);
-}
-
-/* A number of four digits where it may be one. */
-static double tidy(const pe_sequence *s, double x)
-{
-    const double digit = pow(10, floor(log10(x)) - 3), four = digit * round(x / digit);
-    return fabs(four - x) <= (2e-6 + 4 * s->roundoff) * x ? four : x;
-}
-
-/* Of a inv_freq of measured frequencies, told as such: its first one, and its base. */
-static double lead_of(const void *of, double i PE_UNUSED)
-{
-    const pe_sequence *s = of;
-    return s->span > 0 || !(s->theta > 0) ? nan("") : tidy(s, s->measured[0]);
-}
-
-static double base_of(const void *of, double k PE_UNUSED)
-{
-    const pe_sequence *s = of;
-    const size_t i = slowest(s, 0);
-    const double base = pow(s->measured[i] / s->measured[0], -(double)s->n / (double)i);
-    return isfinite(base) && base > 1 ? tidy(s, base) : nan("");
-}
-
-static double slow_of(const void *of, double i PE_UNUSED)
-{
-    const pe_sequence *s = of;
-    return (double)slowest(s, s->span > 0 ? 1 : 0);
 }
 
 #define MEMBER(NAME, OF)                                                                           \
@@ -136,9 +98,6 @@ const pe_term pe_sequence_terms[] = {
     {.name = "columns", .at = columns_of},
     {.name = "part", .at = part_of},
     {.name = "unscaled", .at = unscaled_of},
-    {.name = "lead", .at = lead_of},
-    {.name = "base", .at = base_of},
-    {.name = "slow", .at = slow_of},
     {.name = "plain", .offset = offsetof(pe_sequence, plain), .listed = true},
     MEMBER("a", a),
     MEMBER("b", b),

@@ -74,24 +74,17 @@ double pe_waves_steps(const pe_waves *t, size_t row, size_t axis, size_t width, 
 
 /** The angle of a pair in a row of these numbers; of a wave that was sent alone one of two. */
 double pe_waves_angle(const pe_sequence *p, const double *numbers, size_t row, size_t pair);
-/** By how much it turns from row 0 to another. */
-double pe_waves_turn(const pe_sequence *p, const double *numbers, size_t row, size_t pair);
 
 /** Item i of the upload's coordinates. */
 double pe_waves_seen(const void *sequence, double i);
 
-/** Another base of all axes, or (value 1) of one, by the pairs of an axis: a for the claimed b. */
+/** Another base of all axes, or (value 1) of one, by the pairs of an axis: a for the claimed b (wave_rows.c). */
 pe_solve pe_waves_read_base;
 
 /** Does the uploaded pair turn by the claimed coordinates of an axis times w, from whatever phase? */
 bool pe_waves_follow(const pe_sequence *p, size_t pair, size_t axis, double w);
 
-/** Are the claimed numbers those of the table? */
-bool pe_waves_give_claim(const pe_sequence *p);
-
-/** What a claim says of waves by place (wave_claims.c), or of tokens (plain_tokens.c). p->n stays 0
- * where it is nothing.   Errors  OVERLOADED (memory). */
-pe_status pe_waves_of_places(pe_sequence *p, pe_problem *why) PE_MUST_CHECK;
+/** What a claim says of tokens. p->n stays 0 where it is nothing.   Errors  OVERLOADED (memory). */
 pe_status pe_waves_of_tokens(pe_sequence *p, pe_problem *why) PE_MUST_CHECK;
 
 /** Put what a mistake of pairs of several axes made into a guess. False: it cannot be. */

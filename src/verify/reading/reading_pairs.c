@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/yield.h"
 #include "verify/mistakes/sequence.h"
-#include "verify/upload/narrow_type.h"
+#include "verify/upload/upload.h"
 
 pe_reading_source pe_reading_source_of(const pe_upload_view *view, const pe_guess *guess,
                                        const pe_geometry *at)

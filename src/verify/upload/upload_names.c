@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* upload_names.c - which tensor of a plan each upload is, with axes and positions as the claim's. */
-#include "verify/upload/upload_names.h"
+#include "verify/upload/upload_view.h"
 
 #include <stdio.h>
 #include <string.h>
