@@ -60,6 +60,16 @@
 #define WITHIN  "column % pairs"
 #define NEXT_OF "(stride == 2 ? next + 1 - 2*(next % 2) : (next + pairs) % (2*pairs))"
 
+/* The last channels as if they were the first: where one of them stands among these. */
+#define OF_TAIL     "(column - width + 2*pairs)"
+#define TAIL_SECOND "(stride == 2 ? " OF_TAIL " % 2 : " OF_TAIL " >= pairs)"
+#define TAIL_OTHER  "(column + (" TAIL_SECOND " ? -1 : 1)*(stride == 2 ? 1 : pairs))"
+
+/* How many times as large the others are, of the numbers that are not as claimed. */
+#define RATIO                                                                                      \
+    .a = "digits(median(abs(y - x) > 0.02*abs(x) && abs(x) > 0.1*amplitude ? y/x : none), 3)",     \
+    .where = "finite(a)"
+
 /* ---- the rows ---- */
 
 static const pe_slip rows[] = {
@@ -100,6 +110,10 @@ static const pe_slip rows[] = {
     UINT8("127.5", "128"),
     UINT8("127", "128"),
     UINT8("127", "127"),
+    TABLE(waves_cut, .where = "amplitude > 1", PAIR("max(min(c, 1), -1)", "max(min(s, 1), -1)")),
+    TABLE(sines_scaled, RATIO, PAIR("c", "a*s")),
+    TABLE(cosines_scaled, RATIO, PAIR("a*c", "s")),
+    VECTOR(rest_scaled, RATIO, .op = "pair == pair ? x : a*x"),
     TABLE(unit_interval, PAIR("(1 + c)/2", "(1 + s)/2")),
     TABLE(overwritten_in_place_angle, PAIR("cos(s)", "s")),
     TABLE(waves_twice, PAIR("cos(c)", "sin(s)")),
@@ -146,6 +160,10 @@ static const pe_slip rows[] = {
     VECTOR(pairs_shifted,
            TURNED(OF_PAIRS, "stride == 2 ? floor(next/2) : next % pairs", "column",
                   "(" NEXT_OF " - 1) % (2*pairs)", "stride == 2 ? next % 2 : next >= pairs")),
+    VECTOR(tail_rotated, .where = "2*pairs < width",
+           TURNED("column >= width - 2*pairs",
+                  "stride == 2 ? floor(" OF_TAIL "/2) : " OF_TAIL " % pairs", "column", TAIL_OTHER,
+                  TAIL_SECOND)),
     VECTOR(vectors_normalized, .where = "gain == 0", .op = "x/length"),
     VECTOR(vectors_normalized, .where = "gain == 0", .op = "sqrt(width)*x/length"),
     TABLE(ladder_goes_on, .where = "copy == pairs && pairs > 1",

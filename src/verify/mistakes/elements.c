@@ -247,8 +247,8 @@ bool pe_beside_read(pe_beside *b, const pe_slip *row)
     look_at(b, 0, 0);
     return !(b->view->rotated ? row->fault.tables_only : row->fault.vectors_only) &&
            pe_sequence_read(&b->all, row) &&
-           (row->also == NULL ||
-            pe_equation_read(row->also, pe_element_terms, NULL, NULL, NULL, &b->second_made));
+           (row->also == NULL || pe_equation_read(row->also, pe_element_terms, pe_sequence_terms,
+                                                  NULL, &b->all, &b->second_made));
 }
 
 static double made_at(pe_beside *b, size_t e, double more)

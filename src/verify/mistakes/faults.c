@@ -184,7 +184,8 @@ const pe_fault pe_faults[] = {
     NAMED(resized_as_sequence, "source_grid", IN_LINE, .more = "target_grid = " IN_LINE),
     NAMED(resized_as_sequence_linear, "source_grid", IN_LINE,
           .more = "target_grid = " IN_LINE "; mode = bilinear"),
-    /* ALiBi */
+    /* relative positions */
+    NAMED(windows_exchanged, "window_height", "window_width", .more = "window_width = x"),
     FAULT(alibi_sign, negate, .text = "alibi/"),
     NAMED(alibi_variant, "variant", "press"),
     NAMED(alibi_variant, "variant", "formula"),

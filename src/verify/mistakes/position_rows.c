@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* position_rows.c - how positions go wrong. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "verify/mistakes/sequence.h"
 
 /* ---- what rows name of the measured positions, y: NEAR is how well they are known ---- */
