@@ -152,6 +152,8 @@ static void what_the_kernel_does_not_make_costs_more(void **state)
         {&pe_sinusoidal, "d_model=948&positions=0:10000&dtype=float64&base=1e12", 4},
         {&pe_sinusoidal, "d_model=948&positions=100000000:100010000&dtype=float64&base=1e12", 1},
         {&pe_sinusoidal_timing, "d_model=948&length=9999&dtype=float64&max_timescale=1e12", 4},
+        {&pe_sinusoidal_grid, "d_model=512&height=500&width=40&dtype=float64", 1},
+        {&pe_sinusoidal_grid, "d_model=512&height=500&width=40&dtype=float64&base=1e12", 5},
         {&pe_rope_table, "head_dim=948&positions=0:10000&dtype=float64&rope_theta=1e12", 4},
         {&pe_rope_table, "head_dim=948&positions=0:10000&dtype=float64", 1},
         {&pe_rope_table, "head_dim=948&positions=0:10000&numerics=float32", 3},

@@ -196,20 +196,16 @@ void pe_sinusoid_free(pe_sinusoid *sinusoid)
         pe_tables_unref(&sinusoid->waves[k].set);
 }
 
-pe_status pe_sinusoid_plan(const pe_sinusoid_spec *spec, pe_plan *plan, pe_sinusoid *out,
-                           pe_problem *why)
+pe_status pe_sinusoid_plan(const pe_sinusoid_spec *spec, const pe_positions *positions,
+                           size_t tensor, pe_plan *plan, pe_sinusoid *out, pe_problem *why)
 {
     for (size_t k = 0; k < PE_LEN(out->waves); k++)
         pe_plan_owns(plan, &out->waves[k].set, pe_tables_unref);
-    return pe_sinusoid_make(spec, plan->tables, out, why);
-}
-
-pe_status pe_sinusoid_price(const pe_sinusoid *sinusoid, const pe_positions *positions,
-                            pe_plan *plan, pe_problem *why)
-{
-    const pe_wave *wave = sinusoid->waves[0].set.wave;
-    const size_t more = wave != NULL ? pe_wave_work(wave, positions, sinusoid->dtype) : 0;
-    return pe_plan_set_work(plan, 0, plan->tensors[0].work + more, why);
+    PE_TRY(pe_sinusoid_make(spec, plan->tables, out, why));
+    const pe_wave *wave = out->waves[0].set.wave;
+    const size_t more =
+        wave != NULL && positions != NULL ? pe_wave_work(wave, positions, out->dtype) : 0;
+    return pe_plan_set_work(plan, tensor, plan->tensors[tensor].work + more, why);
 }
 
 pe_status pe_sinusoid_fill(const pe_sinusoid *sinusoid, const pe_positions *positions,

@@ -71,9 +71,8 @@ static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
     if (state->padded)
         state->padding = (double)pe_values_int(values, "padding_idx");
     const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
-    PE_TRY(pe_sinusoid_plan(&spec, out, &state->sinusoid, why));
     PE_TRY(pe_plan_positions(out, values, "positions", &state->positions, why));
-    return pe_sinusoid_price(&state->sinusoid, &state->positions, out, why);
+    return pe_sinusoid_plan(&spec, &state->positions, 0, out, &state->sinusoid, why);
 }
 
 /**

@@ -61,14 +61,14 @@ pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width);
 pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_sinusoid *out,
                            pe_problem *why) PE_MUST_CHECK;
 void pe_sinusoid_free(pe_sinusoid *sinusoid);
-/** The same in the state of a plan, which releases it. */
-pe_status pe_sinusoid_plan(const pe_sinusoid_spec *spec, pe_plan *plan, pe_sinusoid *out,
+/**
+ * The same in the state of a plan, which releases it. What rows at these positions cost beside others
+ * is added to the price of the tensor; NULL: it is little.
+ * Errors  TOO_MUCH_WORK.
+ */
+pe_status pe_sinusoid_plan(const pe_sinusoid_spec *spec, const pe_positions *positions,
+                           size_t tensor, pe_plan *plan, pe_sinusoid *out,
                            pe_problem *why) PE_MUST_CHECK;
-
-/** Add to the price of the plan's first tensor what rows at these positions cost beside others.
- * Errors  TOO_MUCH_WORK. */
-pe_status pe_sinusoid_price(const pe_sinusoid *sinusoid, const pe_positions *positions,
-                            pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
 
 /**
  * A region of the table of `positions`: rows, or columns of one of them, packed.

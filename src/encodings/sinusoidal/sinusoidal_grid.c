@@ -267,11 +267,13 @@ static pe_status make_axis(const pe_values *values, const char *side, pe_plan *p
     out->valid = n;
     out->positions = pe_positions_range(twice * step / 2, step, n);
     out->uncounted = pe_positions_range(twice * step / 2 - step, step, 1);
-    PE_TRY(pe_sinusoid_plan(&spec, plan, &out->sinusoid, why));
+    /* half of the channels are of this axis */
+    const pe_positions *priced = out->across ? NULL : &out->positions;
+    PE_TRY(pe_sinusoid_plan(&spec, priced, 0, plan, &out->sinusoid, why));
     if (!is_padded(values))
         return PE_OK;
     spec.divisor[0] = normalize ? 0 : 1;
-    return pe_sinusoid_plan(&spec, plan, &out->masked, why);
+    return pe_sinusoid_plan(&spec, NULL, 0, plan, &out->masked, why);
 }
 
 static pe_status add_table(const pe_values *values, pe_plan *out, pe_problem *why)

@@ -142,7 +142,7 @@ static pe_status plan_relative(pe_values *values, pe_plan *out, pe_problem *why)
     const int64_t last = nearest > -limit ? nearest : -limit;
     s->within = pe_positions_range(first, -1, (size_t)(first - last + 1));
     s->before = (size_t)(farthest - first);
-    return pe_sinusoid_plan(&spec, out, &s->sinusoid, why);
+    return pe_sinusoid_plan(&spec, &s->within, 1, out, &s->sinusoid, why);
 }
 
 /**

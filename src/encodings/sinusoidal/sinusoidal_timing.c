@@ -102,8 +102,7 @@ static pe_status plan_signal(pe_values *values, pe_plan *out, pe_problem *why)
                             "tensor2tensor; variant=documented divides them, as its docstring says"
                           : "min_timescale divides the positions, as tensor2tensor documents; its "
                             "code multiplies them by it: variant=tensor2tensor");
-    PE_TRY(pe_sinusoid_plan(&spec, out, &s->sinusoid, why));
-    return pe_sinusoid_price(&s->sinusoid, &s->positions, out, why);
+    return pe_sinusoid_plan(&spec, &s->positions, 0, out, &s->sinusoid, why);
 }
 
 /**

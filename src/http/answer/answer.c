@@ -121,6 +121,8 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
         pe_admission_spend(request, request->price.planning);
     else if (request->resource->kind == PE_TRANSFORM && representation->query.mistakes == NULL)
         pe_admission_spend(request, request->price.computing); /* its elements were looked at */
+    else if (status == PE_TOO_MUCH_WORK) /* for more than parameters tell: frequencies were made */
+        pe_admission_spend(request, request->meter.units);
     return status == PE_OK ? choose_codings(request, why) : status;
 }
 

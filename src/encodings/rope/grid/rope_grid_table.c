@@ -248,6 +248,13 @@ static pe_status plan(pe_values *values, pe_plan *out, pe_problem *why)
         state->thetas[i].exact = mpfr_min_prec(x) == 1 ? mpfr_get_d(x, MPFR_RNDN) : 0;
     }
     mpfr_clear(x);
+    const pe_grid_patches *of = &state->grid.patches;
+    const pe_positions side =
+        pe_positions_range(0, 1, of->height > of->width ? of->height : of->width);
+    const size_t more = pe_wave_work(state->wave.wave, of->given != NULL ? of->given : &side,
+                                     pe_values_dtype(values));
+    for (size_t t = COS; t <= SIN; t++)
+        PE_TRY(pe_plan_set_work(out, t, out->tensors[t].work + more, why));
     return check_overflow(state, pe_values_dtype(values), why);
 }
 

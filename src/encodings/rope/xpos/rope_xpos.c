@@ -210,7 +210,9 @@ static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
                        least, pe_dtype_name(dtype), pe_dtype_max(dtype));
     PE_TRY(pe_rope_wave_plan(&rope, PE_ROPE_ATTENDED, out, &state->wave, why));
     pe_plan_add_scalar(out, "attention_factor", pe_wave_gain(state->wave.wave));
-    return PE_OK;
+    const size_t more = pe_wave_work(state->wave.wave, &state->positions, dtype);
+    PE_TRY(pe_plan_set_work(out, COS, 1 + more, why));
+    return pe_plan_set_work(out, SIN, 1 + more, why);
 }
 
 static const pe_param own[] = {
