@@ -41,46 +41,33 @@ void pe_tls_identity_free(pe_tls_identity *identity)
 
 /* ---- files ---- */
 
-static pe_status load(const char *setting, const char *path, gnutls_datum_t *out, pe_problem *why)
+/* Read one of the two files into its part of *out. */
+static pe_status read_file(const char *setting, const char *path, bool chain, pe_tls_identity *out,
+                           pe_problem *why)
 {
     const pe_named_file file = {setting, path, PEM_BYTES};
     char *text;
     size_t bytes;
+    int result = 0;
     if (*path == '\0')
         return pe_fail(why, PE_INVALID_PARAMETER, setting,
                        "tls_certificate and tls_key must be set together; %s is empty", setting);
     PE_TRY(pe_named_file_read(&file, &text, &bytes, why));
-    *out = (gnutls_datum_t){(unsigned char *)text, (unsigned)bytes};
-    return PE_OK;
-}
-
-static pe_status read_chain(const char *path, pe_tls_identity *out, pe_problem *why)
-{
-    gnutls_datum_t text = {0};
-    PE_TRY(load("tls_certificate", path, &text, why));
-    out->n = CHAIN_MAX;
-    const int result =
-        gnutls_pcert_list_import_x509_raw(out->chain, &out->n, &text, GNUTLS_X509_FMT_PEM, 0);
-    pe_named_file_free((char *)text.data, text.size);
-    if (result == 0)
-        return PE_OK;
-    out->n = 0;
-    return pe_fail(why, PE_INVALID_PARAMETER, "tls_certificate", "tls_certificate: %.200s: %s",
-                   path, gnutls_strerror(result));
-}
-
-static pe_status read_key(const char *path, pe_tls_identity *out, pe_problem *why)
-{
-    gnutls_datum_t text = {0};
-    PE_TRY(load("tls_key", path, &text, why));
-    int result = gnutls_privkey_init(&out->key);
-    if (result == 0)
-        result = gnutls_privkey_import_x509_raw(out->key, &text, GNUTLS_X509_FMT_PEM, NULL, 0);
-    pe_named_file_free((char *)text.data, text.size);
-    if (result == 0)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "tls_key", "tls_key: %.200s: %s", path,
-                   gnutls_strerror(result));
+    const gnutls_datum_t pem = {(unsigned char *)text, (unsigned)bytes};
+    if (chain) {
+        out->n = CHAIN_MAX;
+        result =
+            gnutls_pcert_list_import_x509_raw(out->chain, &out->n, &pem, GNUTLS_X509_FMT_PEM, 0);
+        out->n = result == 0 ? out->n : 0;
+    } else {
+        result = gnutls_privkey_init(&out->key);
+        if (result == 0)
+            result = gnutls_privkey_import_x509_raw(out->key, &pem, GNUTLS_X509_FMT_PEM, NULL, 0);
+    }
+    pe_named_file_free(text, bytes);
+    return result == 0 ? PE_OK
+                       : pe_fail(why, PE_INVALID_PARAMETER, setting, "%s: %.200s: %s", setting,
+                                 path, gnutls_strerror(result));
 }
 
 static pe_status check_fit(const pe_tls_identity *identity, const char *key, pe_problem *why)
@@ -107,7 +94,8 @@ pe_status pe_tls_identity_read(const char *certificate, const char *key, pe_tls_
     pe_tls_identity *read = calloc(1, sizeof *read);
     if (read == NULL)
         return pe_fail_memory(why);
-    if (read_chain(certificate, read, why) != PE_OK || read_key(key, read, why) != PE_OK ||
+    if (read_file("tls_certificate", certificate, true, read, why) != PE_OK ||
+        read_file("tls_key", key, false, read, why) != PE_OK ||
         check_fit(read, key, why) != PE_OK) {
         pe_tls_identity_free(read);
         return why->status;

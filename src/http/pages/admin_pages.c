@@ -39,30 +39,27 @@ pe_outcome pe_page_admin(pe_request *request, pe_problem *why PE_UNUSED)
 
 /* ---- web pages of others ---- */
 
-/* A name that no page of the internet has: such a page could have its own point here, and then read
- * what it likes (DNS rebinding). */
-static bool is_own_name(const pe_setting_list *also, const char *host)
+/* Host must be a name that no page of the internet has: such a page could have its own point here,
+ * and then read what it likes (DNS rebinding). And a page that a browser shows may send a POST to any
+ * address; browsers tell where it is from. */
+pe_status pe_page_check_sender(const pe_request *request, pe_problem *why)
 {
     static const char *const suffixes[] = {".localhost", ".local", ".internal"};
-    char name[256];
+    const pe_setting_list *also = &request->service->settings->admin_hosts;
+    const char *host = request->header[PE_HEADER_HOST];
+    char name[256] = "";
     struct in_addr address;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(host, ":"), host);
-    bool own = *host == '[' || strchr(name, '.') == NULL || inet_pton(AF_INET, name, &address) == 1;
+    if (host != NULL)
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(host, ":"), host);
+    bool own = host == NULL || *host == '[' || strchr(name, '.') == NULL ||
+               inet_pton(AF_INET, name, &address) == 1;
     for (size_t i = 0; i < PE_LEN(suffixes); i++) {
         const size_t bytes = strlen(suffixes[i]), all = strlen(name);
         own = own || (all > bytes && strcasecmp(name + all - bytes, suffixes[i]) == 0);
     }
     for (size_t i = 0; i < also->n; i++)
         own = own || strcasecmp(name, also->item[i]) == 0;
-    return own;
-}
-
-/* A page that a browser shows may send a POST to any address; browsers tell where it is from. */
-pe_status pe_page_check_sender(const pe_request *request, pe_problem *why)
-{
-    const pe_settings *settings = request->service->settings;
-    const char *host = request->header[PE_HEADER_HOST];
-    if (host != NULL && !is_own_name(&settings->admin_hosts, host))
+    if (!own)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "the listener for operators is asked by an address, a name without a dot, "
                        "or one of admin_hosts; got Host: %.128s",

@@ -27,12 +27,14 @@ static pe_read_limits limits_of(const pe_request *request)
     return limits;
 }
 
-/* A GGUF file beside a configuration, or of a model by name, is an upload: the table that its layers
- * make, which *out has from then on. */
-static pe_status take_gguf(pe_multipart *form, pe_slice query, const pe_read_limits *limits,
-                           pe_buffer *out, pe_problem *why)
+/* What a form holds becomes tensors. A GGUF file beside a configuration, or of a model by name, is an
+ * upload, too: the table that its layers make, which *made has from then on. */
+static pe_status take_form(const pe_request *request, pe_multipart *form, pe_slice query,
+                           pe_buffer *made, pe_problem *why)
 {
     char model[PE_MODEL_NAME_BYTES], layer_type[64];
+    const pe_read_limits limits = limits_of(request);
+    const size_t config_max = (size_t)request->service->settings->config_bytes_max;
     PE_TRY(pe_query_string_text(query, "model", model, sizeof model, why));
     PE_TRY(pe_query_string_text(query, "layer_type", layer_type, sizeof layer_type, why));
     if (model[0] != '\0' && form->tensors.data == NULL && form->gguf.text == NULL &&
@@ -40,27 +42,17 @@ static pe_status take_gguf(pe_multipart *form, pe_slice query, const pe_read_lim
         form->gguf = form->config;
         form->config = (pe_slice){0};
     }
-    if (form->gguf.text == NULL)
-        return PE_OK;
-    if (form->tensors.data != NULL)
+    if (form->gguf.text != NULL && form->tensors.data != NULL)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "a GGUF file and files of tensors are two uploads: send one of them with "
                        "the configuration");
-    PE_TRY(pe_claim_gguf_table(form->gguf, layer_type[0] != '\0' ? layer_type : NULL, limits, out,
-                               why));
-    form->tensors.data = out->data;
-    form->tensors.bytes = out->bytes;
-    form->tensors.media_type = "application/vnd.safetensors";
-    return PE_OK;
-}
-
-/* What a form holds: tensors, or the table of a GGUF file, which *made has. */
-static pe_status take_form(const pe_request *request, pe_multipart *form, pe_slice query,
-                           pe_buffer *made, pe_problem *why)
-{
-    const pe_read_limits limits = limits_of(request);
-    const size_t config_max = (size_t)request->service->settings->config_bytes_max;
-    PE_TRY(take_gguf(form, query, &limits, made, why));
+    if (form->gguf.text != NULL) {
+        PE_TRY(pe_claim_gguf_table(form->gguf, layer_type[0] != '\0' ? layer_type : NULL, &limits,
+                                   made, why));
+        form->tensors.data = made->data;
+        form->tensors.bytes = made->bytes;
+        form->tensors.media_type = "application/vnd.safetensors";
+    }
     form->tensors.config = form->config;
     if (form->tensors.data == NULL)
         return pe_fail(why, PE_MISSING_PARAMETER, "table",

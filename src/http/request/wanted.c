@@ -12,10 +12,9 @@
 
 /* ---- content codings ---- */
 
-/* The weight of each coding; -1: not named, 0 also when it cannot be read. */
-static void read_weights(const char *accept_encoding, int weight[PE_CODINGS])
+void pe_accept_encoding_read(const char *accept_encoding, bool plain, pe_accepted_codings *out)
 {
-    int star = -1;
+    int star = -1, *weight = out->weight;
     const struct {
         const char *name;
         int *weight;
@@ -31,23 +30,18 @@ static void read_weights(const char *accept_encoding, int weight[PE_CODINGS])
         for (size_t i = 0; i < PE_LEN(rows); i++)
             if (strlen(rows[i].name) == name.bytes &&
                 strncasecmp(name.text, rows[i].name, name.bytes) == 0)
-                *rows[i].weight = q > 0 ? q : 0;
+                *rows[i].weight = q > 0 ? q : 0; /* what cannot be read is not taken */
     if (weight[PE_CODING_GZIP] < 0)
         weight[PE_CODING_GZIP] = star;
     if (weight[PE_CODING_IDENTITY] < 0 && star == 0)
         weight[PE_CODING_IDENTITY] = 0;
-}
-
-void pe_accept_encoding_read(const char *accept_encoding, bool plain, pe_accepted_codings *out)
-{
-    read_weights(accept_encoding, out->weight);
     out->best = PE_CODING_IDENTITY;
     for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++) {
-        out->weight[coding] = plain ? 0 : out->weight[coding];
-        if (out->weight[coding] > 0 && out->weight[coding] >= out->weight[out->best])
+        weight[coding] = plain ? 0 : weight[coding];
+        if (weight[coding] > 0 && weight[coding] >= weight[out->best])
             out->best = (pe_coding)coding;
     }
-    out->none = out->best == PE_CODING_IDENTITY && out->weight[PE_CODING_IDENTITY] == 0;
+    out->none = out->best == PE_CODING_IDENTITY && weight[PE_CODING_IDENTITY] == 0;
 }
 
 bool pe_accept_encoding_takes(const pe_accepted_codings *codings, pe_coding other)
