@@ -102,12 +102,6 @@ static bool is_token(pe_slice s)
     return s.bytes > 0;
 }
 
-/* One range of the header. */
-typedef struct media_range {
-    pe_slice type, subtype;
-    int q; /* thousandths */
-} media_range;
-
 bool pe_accept_next(pe_slice *list, pe_slice *name, int *weight)
 {
     if (list->bytes == 0)
@@ -123,29 +117,16 @@ bool pe_accept_next(pe_slice *list, pe_slice *name, int *weight)
     return true;
 }
 
-/* False when the member is malformed, and then ignored. */
-static bool parse_range(pe_slice name, int q, media_range *out)
-{
-    const char *slash = memchr(name.text, '/', name.bytes);
-    if (slash == NULL)
-        return false;
-    size_t before = (size_t)(slash - name.text);
-    *out = (media_range){{name.text, before}, {slash + 1, name.bytes - before - 1}, q};
-    bool any_type = slice_is(out->type, "*"), any_subtype = slice_is(out->subtype, "*");
-    return is_token(out->type) && is_token(out->subtype) && q >= 0 && (!any_type || any_subtype);
-}
-
 /* 0 no match, 1 for any type, 2 for type/any, 3 for type/subtype. */
-static int match(const media_range *range, const char *media_type)
+static int match(pe_slice type, pe_slice subtype, const char *media_type)
 {
     const char *slash = strchr(media_type, '/');
     size_t type_bytes = (size_t)(slash - media_type);
-    if (slice_is(range->type, "*"))
+    if (slice_is(type, "*"))
         return 1;
-    if (range->type.bytes != type_bytes ||
-        strncasecmp(range->type.text, media_type, type_bytes) != 0)
+    if (type.bytes != type_bytes || strncasecmp(type.text, media_type, type_bytes) != 0)
         return 0;
-    return slice_is(range->subtype, "*") ? 2 : slice_is(range->subtype, slash + 1) ? 3 : 0;
+    return slice_is(subtype, "*") ? 2 : slice_is(subtype, slash + 1) ? 3 : 0;
 }
 
 /* What Accept says of one format. */
@@ -163,19 +144,20 @@ static bool better(const preference *a, const preference *b)
     return a->order < b->order;
 }
 
-/* Weigh each of n media types; returns how many members could be read. */
+/* Weigh each of n media types; returns how many members could be read: others are ignored. */
 static size_t weigh(const char *accept, const char *const *types, size_t n, preference *of)
 {
     pe_slice rest = pe_slice_of(accept), name;
     size_t members = 0;
     for (int q; pe_accept_next(&rest, &name, &q);) {
-        media_range range;
-        if (!parse_range(name, q, &range))
+        const pe_slice type = pe_slice_next(&name, '/'), subtype = name;
+        if (q < 0 || !is_token(type) || !is_token(subtype) ||
+            (slice_is(type, "*") && !slice_is(subtype, "*")))
             continue;
         for (size_t i = 0; i < n; i++) {
-            int specificity = match(&range, types[i]);
+            int specificity = match(type, subtype, types[i]);
             if (specificity > of[i].specificity)
-                of[i] = (preference){range.q, specificity, members};
+                of[i] = (preference){q, specificity, members};
         }
         members++;
     }

@@ -28,22 +28,6 @@ static const pe_value *value_named(const pe_rendering *rendering, pe_slice name)
     return NULL;
 }
 
-/* The elements are where the positions say, if these are a range. */
-static void follow_positions(const pe_value *value, size_t length, pe_axis_words *out)
-{
-    const pe_positions *positions = &value->positions;
-    const char *unit = value->param->unit;
-    out->along_positions = true;
-    if (positions->list == NULL && positions->rows == NULL && positions->count == length) {
-        out->first = (double)positions->first;
-        out->step = (double)positions->step;
-        snprintf(out->name, sizeof out->name, unit != NULL ? "%s [%s]" : "%s", value->param->name,
-                 unit);
-    } else {
-        snprintf(out->name, sizeof out->name, "%s [index in the list]", value->param->name);
-    }
-}
-
 /* The name of an axis, of a list "head, query, key" for the last ones; empty: it has none. */
 static pe_slice axis_name(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis)
 {
@@ -74,12 +58,22 @@ void pe_words_axis(const pe_rendering *rendering, const pe_tensor *tensor, size_
     const pe_slice name = axis_name(rendering, tensor, axis);
     const pe_value *value = value_named(rendering, name);
     *out = (pe_axis_words){.step = 1};
-    if (value != NULL && value->param->kind == PE_KIND_POSITIONS)
-        follow_positions(value, tensor->shape.dim[axis], out);
-    else if (name.bytes > 0)
+    out->along_positions = value != NULL && value->param->kind == PE_KIND_POSITIONS;
+    const pe_positions *positions = out->along_positions ? &value->positions : NULL;
+    if (positions != NULL && positions->list == NULL && positions->rows == NULL &&
+        positions->count == tensor->shape.dim[axis]) { /* a range says where the elements are */
+        const char *unit = value->param->unit;
+        out->first = (double)positions->first;
+        out->step = (double)positions->step;
+        snprintf(out->name, sizeof out->name, unit != NULL ? "%s [%s]" : "%s", value->param->name,
+                 unit);
+    } else if (positions != NULL) {
+        snprintf(out->name, sizeof out->name, "%s [index in the list]", value->param->name);
+    } else if (name.bytes > 0) {
         snprintf(out->name, sizeof out->name, "%.*s", (int)name.bytes, name.text);
-    else if (axis < ndim)
+    } else if (axis < ndim) {
         snprintf(out->name, sizeof out->name, ndim == 1 ? "index" : "axis %zu", axis);
+    }
     if (value != NULL && value->param->kind == PE_KIND_CHOICES &&
         value->n_picks == tensor->shape.dim[axis])
         out->names = value;
