@@ -509,50 +509,38 @@ static size_t encode(pe_stream *stream, const void *numbers, size_t n, char *out
     return bytes;
 }
 
-/* Text of which the reader skips the beginning, takes what fits, *made bytes, and leaves the rest
- * pending. The rest is held in memory of its own size, since what hundreds of readers hold must not
- * leave holes behind. */
-static pe_status hand_out(pe_stream *stream, pe_slice text, const reading *into, size_t *made,
-                          pe_problem *why)
-{
-    const size_t skipped = stream->skip < text.bytes ? (size_t)stream->skip : text.bytes;
-    stream->skip -= skipped;
-    text.text += skipped;
-    text.bytes -= skipped;
-    *made = pe_size_min(text.bytes, room_of(into));
-    memcpy(next_of(into), text.text, *made);
-    const size_t rest = text.bytes - *made;
-    if (rest == 0)
-        return PE_OK;
-    stream->text = malloc(rest);
-    if (stream->text == NULL)
-        return pe_fail_memory(why);
-    memcpy(stream->text, text.text + *made, rest);
-    stream->pending = (pe_slice){stream->text, rest};
-    return PE_OK;
-}
-
-/* The next numbers as text: *made bytes for the reader, and what does not fit there pending. */
+/* The next numbers as text: *made bytes for the reader, who may skip some, and what does not fit there
+ * pending. That is held in memory of its own size, since what hundreds of readers hold must not leave
+ * holes behind. */
 static pe_status make_text(pe_stream *stream, const reading *into, size_t *made, pe_problem *why)
 {
     alignas(BLOCK_ALIGN) unsigned char block[BLOCK_BYTES];
     char usual[TEXT_BYTES], *text = usual;
     const void *numbers;
     size_t n, most = text_max(stream, stream->segment);
-    pe_status status = make_numbers(stream, block, &numbers, &n, why);
-    PE_TRY(status);
+    PE_TRY(make_numbers(stream, block, &numbers, &n, why));
     if (room_of(into) >= most && stream->skip == 0) {
         *made = encode(stream, numbers, n, next_of(into));
-    } else {
-        if (most > sizeof usual && (text = malloc(most)) == NULL)
-            return pe_fail_memory(why);
-        const pe_slice encoded = {text, encode(stream, numbers, n, text)};
-        status = hand_out(stream, encoded, into, made, why);
-        if (text != usual)
-            free(text);
+        pass(stream, n);
+        return PE_OK;
     }
+    if (most > sizeof usual && (text = malloc(most)) == NULL)
+        return pe_fail_memory(why);
+    const size_t bytes = encode(stream, numbers, n, text);
+    const size_t skipped = stream->skip < bytes ? (size_t)stream->skip : bytes;
+    stream->skip -= skipped;
+    *made = pe_size_min(bytes - skipped, room_of(into));
+    memcpy(next_of(into), text + skipped, *made);
+    const size_t rest = bytes - skipped - *made;
+    stream->text = rest > 0 ? malloc(rest) : NULL;
+    if (stream->text != NULL) {
+        memcpy(stream->text, text + skipped + *made, rest);
+        stream->pending = (pe_slice){stream->text, rest};
+    }
+    if (text != usual)
+        free(text);
     pass(stream, n);
-    return status;
+    return rest == 0 || stream->text != NULL ? PE_OK : pe_fail_memory(why);
 }
 
 /* ---- numbers that a reducer takes ---- */

@@ -224,27 +224,6 @@ static bool piece_gzip(pe_coder *coder, bench *at, size_t bytes, char *out, size
 
 /* ---- zstd ---- */
 
-static bool start_zstd(pe_coder *coder)
-{
-    static const struct {
-        ZSTD_cParameter name;
-        int value;
-    } parameters[] = {
-        {ZSTD_c_compressionLevel, PIECE_LEVEL},
-        {ZSTD_c_windowLog, ZSTD_WINDOW},
-        {ZSTD_c_hashLog, ZSTD_HASH},
-        {ZSTD_c_chainLog, ZSTD_CHAIN},
-        {ZSTD_c_minMatch, ZSTD_MATCH},
-        {ZSTD_c_strategy, ZSTD_fast},
-    };
-    coder->zstd = ZSTD_createCCtx();
-    for (size_t i = 0; coder->zstd != NULL && i < PE_LEN(parameters); i++)
-        if (ZSTD_isError(
-                ZSTD_CCtx_setParameter(coder->zstd, parameters[i].name, parameters[i].value)))
-            return false;
-    return coder->zstd != NULL;
-}
-
 static bool piece_zstd(pe_coder *coder, bench *at, size_t bytes, char *out, size_t room,
                        size_t *used)
 {
@@ -323,6 +302,17 @@ pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, pe_b
 
 pe_status pe_coder_make(pe_coding coding, pe_stream *stream, pe_coder **out, pe_problem *why)
 {
+    static const struct {
+        ZSTD_cParameter name;
+        int value;
+    } parameters[] = {
+        {ZSTD_c_compressionLevel, PIECE_LEVEL},
+        {ZSTD_c_windowLog, ZSTD_WINDOW},
+        {ZSTD_c_hashLog, ZSTD_HASH},
+        {ZSTD_c_chainLog, ZSTD_CHAIN},
+        {ZSTD_c_minMatch, ZSTD_MATCH},
+        {ZSTD_c_strategy, ZSTD_fast},
+    };
     pe_coder *coder = calloc(1, sizeof *coder);
     if (coder == NULL)
         return pe_fail_memory(why);
@@ -330,12 +320,16 @@ pe_status pe_coder_make(pe_coding coding, pe_stream *stream, pe_coder **out, pe_
     coder->stream = stream;
     coder->equal_pieces = pe_stream_facts_of(stream)->expensive;
     coder->left = UINT64_MAX;
-    if (coding == PE_CODING_ZSTD && !start_zstd(coder)) {
+    coder->zstd = coding == PE_CODING_ZSTD ? ZSTD_createCCtx() : NULL;
+    bool ready = coding != PE_CODING_ZSTD || coder->zstd != NULL;
+    for (size_t i = 0; coder->zstd != NULL && i < PE_LEN(parameters); i++)
+        ready = ready && !ZSTD_isError(ZSTD_CCtx_setParameter(coder->zstd, parameters[i].name,
+                                                              parameters[i].value));
+    if (ready)
+        *out = coder;
+    else
         pe_coder_free(coder);
-        return pe_fail_memory(why);
-    }
-    *out = coder;
-    return PE_OK;
+    return ready ? PE_OK : pe_fail_memory(why);
 }
 
 void pe_coder_free(pe_coder *coder)
