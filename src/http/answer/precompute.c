@@ -37,19 +37,6 @@ static pe_status fail_unkept(const pe_representation *representation, pe_problem
         responses.held < responses.bytes_max ? (responses.bytes_max - responses.held) / 4 : 0);
 }
 
-static pe_status store(pe_representation *representation, uint64_t edition, const char *target,
-                       pe_problem *why)
-{
-    pe_cache_entry *entry = NULL;
-    if (pe_cached_response_fits(representation))
-        PE_TRY(pe_cached_response_get(representation, PE_CODING_IDENTITY, &entry, NULL, why));
-    if (entry == NULL)
-        return fail_unkept(representation, why);
-    pe_cached_response_remember(representation, PE_CODING_IDENTITY, edition, target, NULL, NULL);
-    pe_cache_entry_unref(entry);
-    return PE_OK;
-}
-
 pe_status pe_precompute(pe_service *service, const char *target, bool to_store, pe_problem *why)
 {
     const uint64_t edition = atomic_load(&service->edition);
@@ -57,6 +44,7 @@ pe_status pe_precompute(pe_service *service, const char *target, bool to_store, 
     const char *query = target[bytes] == '?' ? target + bytes + 1 : "";
     pe_request_parameters parameters = {.binary.string = pe_slice_of(query)};
     pe_representation *representation = NULL;
+    pe_cache_entry *entry = NULL;
     char *path = strndup(target, bytes);
     if (path == NULL)
         return pe_fail_memory(why);
@@ -66,8 +54,14 @@ pe_status pe_precompute(pe_service *service, const char *target, bool to_store, 
                              : pe_fail(why, PE_NOT_FOUND, "", "no table lives at %s", path);
     if (status == PE_OK)
         status = pe_representation_plan(representation, NULL, why);
-    if (status == PE_OK && to_store)
-        status = store(representation, edition, target, why);
+    if (status == PE_OK && to_store && pe_cached_response_fits(representation))
+        status = pe_cached_response_get(representation, PE_CODING_IDENTITY, &entry, NULL, why);
+    if (status == PE_OK && to_store && entry == NULL)
+        status = fail_unkept(representation, why);
+    if (entry != NULL)
+        pe_cached_response_remember(representation, PE_CODING_IDENTITY, edition, target, NULL,
+                                    NULL);
+    pe_cache_entry_unref(entry);
     pe_representation_free(representation);
     free(path);
     return status;

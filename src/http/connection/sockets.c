@@ -114,35 +114,25 @@ bool pe_socket_path_address(const char *path, struct sockaddr_un *out)
 
 /* ---- a place ---- */
 
-/* "host:port" or "[host]:port". */
-static bool split_place(const char *place, pe_socket_place *out)
-{
-    const char *colon = strrchr(place, ':'), *port = colon != NULL ? colon + 1 : "";
-    if (*port == '\0' || strlen(port) > 5 || port[strspn(port, "0123456789")] != '\0')
-        return false;
-    out->port = (int)strtol(port, NULL, 10);
-    if (out->port > 65535)
-        return false;
-    const bool bracketed = *place == '[' && colon > place + 1 && colon[-1] == ']';
-    const char *first = place + bracketed;
-    const size_t bytes = (size_t)(colon - bracketed - first);
-    if (bytes == 0 || bytes >= sizeof out->name ||
-        (!bracketed && memchr(first, ':', bytes) != NULL))
-        return false;
-    snprintf(out->name, sizeof out->name, "%.*s", (int)bytes, first);
-    return true;
-}
-
 pe_status pe_socket_place_read(const char *text, pe_socket_place *out, pe_problem *why)
 {
     const size_t prefix = strlen(UNIX_PREFIX);
+    const char *colon = strrchr(text, ':'), *port = colon != NULL ? colon + 1 : "";
     if (strncmp(text, UNIX_PREFIX, prefix) == 0) {
         out->port = -1;
         snprintf(out->name, sizeof out->name, "%s", text + prefix);
         return PE_OK;
     }
-    if (split_place(text, out))
+    const bool number = *port != '\0' && strlen(port) <= 5 &&
+                        port[strspn(port, "0123456789")] == '\0' && strtol(port, NULL, 10) <= 65535;
+    const bool bracketed = number && *text == '[' && colon > text + 1 && colon[-1] == ']';
+    const char *host = text + bracketed;
+    const size_t bytes = number ? (size_t)(colon - bracketed - host) : 0;
+    if (bytes > 0 && bytes < sizeof out->name && (bracketed || memchr(host, ':', bytes) == NULL)) {
+        out->port = (int)strtol(port, NULL, 10);
+        snprintf(out->name, sizeof out->name, "%.*s", (int)bytes, host);
         return PE_OK;
+    }
     return pe_fail(why, PE_INVALID_PARAMETER, "listen",
                    "listen must be unix:/path, host:port or [host]:port, got %.200s", text);
 }

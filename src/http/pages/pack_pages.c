@@ -65,37 +65,32 @@ static pe_status find(const pe_request *request, const pe_pack_recipe **recipe, 
                          "there is no pack %.100s; GET /v1/packs lists those there are", name);
 }
 
-static pe_outcome reply_pack(pe_request *request, const pe_pack_recipe *recipe, pe_pack *pack,
-                             bool pinned, pe_problem *why)
-{
-    char etag[PE_ETAG_BYTES], file[96];
-    pe_etag_make(pack->file.data, pack->file.bytes, etag);
-    snprintf(file, sizeof file, "attachment; filename=\"%.60s.safetensors\"", recipe->name);
-    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
-    const pe_field fields[] = {
-        {"ETag", etag},
-        {"Cache-Control", pinned ? "public, max-age=31536000, immutable" : "no-cache"},
-        {"Content-Type", "application/vnd.safetensors"},
-        {"Content-Disposition", file},
-        {0}};
-    if (tags == NULL || !pe_etag_matches(tags, etag))
-        return pe_reply_content(request, PE_OK, &pack->file, fields, why);
-    return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, PE_FIELDS(fields[0], fields[1]));
-}
-
 static pe_outcome one(pe_request *request, pe_problem *why)
 {
     pe_pack pack;
     const char *wanted;
     const pe_pack_recipe *recipe;
     const pe_service *service = request->service;
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
+    char etag[PE_ETAG_BYTES], file[96];
     PE_TRY(find(request, &recipe, &wanted, why));
     PE_TRY(pe_pack_make(recipe, service->tables, &service->limits, &pack, why));
-    const pe_outcome outcome =
-        wanted == NULL || strcmp(wanted, pack.digest) == 0
-            ? reply_pack(request, recipe, &pack, wanted != NULL, why)
-            : pe_fail(why, PE_NOT_FOUND, "", "the pack %s has the digest %s here, not %.100s",
+    pe_etag_make(pack.file.data, pack.file.bytes, etag);
+    snprintf(file, sizeof file, "attachment; filename=\"%.60s.safetensors\"", recipe->name);
+    const pe_field fields[] = {
+        {"ETag", etag},
+        {"Cache-Control", wanted != NULL ? "public, max-age=31536000, immutable" : "no-cache"},
+        {"Content-Type", "application/vnd.safetensors"},
+        {"Content-Disposition", file},
+        {0}};
+    pe_outcome outcome = PE_NOT_FOUND;
+    if (wanted != NULL && strcmp(wanted, pack.digest) != 0)
+        (void)pe_fail(why, PE_NOT_FOUND, "", "the pack %s has the digest %s here, not %.100s",
                       recipe->name, pack.digest, wanted);
+    else if (tags != NULL && pe_etag_matches(tags, etag))
+        outcome = pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, PE_FIELDS(fields[0], fields[1]));
+    else
+        outcome = pe_reply_content(request, PE_OK, &pack.file, fields, why);
     pe_pack_free(&pack);
     return outcome;
 }

@@ -91,34 +91,28 @@ typedef struct gathering {
     bool failed;       /* no memory */
 } gathering;
 
-static bool join(pe_request *request, size_t which, const char *value)
-{
-    char *joined;
-    if (asprintf(&joined, "%s, %s", request->header[which], value) < 0)
-        return false;
-    free(request->joined[which]);
-    request->joined[which] = joined;
-    request->header[which] = joined;
-    return true;
-}
-
 static enum MHD_Result keep(void *context, enum MHD_ValueKind kind PE_UNUSED, const char *name,
                             size_t name_bytes, const char *value, size_t value_bytes PE_UNUSED)
 {
     gathering *to = context;
     pe_request *request = to->request;
+    char *joined;
     for (size_t which = 0; which < PE_HEADERS; which++) {
         if (known[which].bytes != name_bytes ||
             strncasecmp(known[which].name, name, name_bytes) != 0)
             continue;
         if (value == NULL)
             value = "";
-        if (request->header[which] == NULL)
+        if (request->header[which] == NULL) {
             request->header[which] = value;
-        else if (known[which].once)
+        } else if (known[which].once) {
             to->twice = known[which].name;
-        else if (!join(request, which, value))
+        } else if (asprintf(&joined, "%s, %s", request->header[which], value) >= 0) {
+            free(request->joined[which]);
+            request->header[which] = request->joined[which] = joined;
+        } else {
             to->failed = true;
+        }
     }
     return to->failed ? MHD_NO : MHD_YES;
 }
