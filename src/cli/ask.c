@@ -252,10 +252,8 @@ void pe_ask_deliver(pe_asking *asking, const char *path)
     pe_buffer target = {0}, *query = &asking->arguments.query;
     pe_buffer_format(&target, "%s%s%s", path, query->bytes > 0 ? "?" : "", pe_buffer_text(query));
     pe_input body = pe_ask_open(asking, arguments->body);
-    const pe_client_request request = {.method = body.path != NULL ? "POST" : "GET",
-                                       .target = pe_buffer_text(&target),
-                                       .parts = {body.content},
-                                       .n_parts = body.path != NULL};
+    const pe_client_request request = {
+        .target = pe_buffer_text(&target), .parts = {body.content}, .n_parts = body.path != NULL};
     pe_status status = target.failed ? pe_fail_memory(why) : PE_OK;
     if (!asking->failed && pe_ask_step(asking, status) &&
         check_answer(asking, &request, ask(asking, &request, &client))) {
@@ -294,7 +292,7 @@ json_t *pe_ask_resolved(pe_asking *asking, const pe_input *input, bool whole, pe
         body = status == PE_OK ? pe_buffer_slice(&excerpt) : body;
     }
     const pe_client_request request = {
-        .method = "POST", .target = "/v1/models/resolve", .parts = {body}, .n_parts = 1};
+        .target = "/v1/models/resolve", .parts = {body}, .n_parts = 1};
     /* Of a file that is only a head the server says what it lacks. */
     if (!whole || pe_ask_file_step(asking, status))
         model = pe_ask_json(asking, &request, text);

@@ -205,8 +205,8 @@ static void ask_json(pe_asking *asking, const char *path, bool for_people)
     pe_buffer text, target = {0};
     const char *list = asking->command->list;
     pe_buffer_format(&target, "%s?%s", path, pe_buffer_text(&asking->arguments.query));
-    json_t *answer = pe_ask_json(
-        asking, &(pe_client_request){.method = "GET", .target = pe_buffer_text(&target)}, &text);
+    json_t *answer =
+        pe_ask_json(asking, &(pe_client_request){.target = pe_buffer_text(&target)}, &text);
     if (list != NULL && json_array_size(json_object_get(answer, list)) == 0)
         asking->code = PE_EXIT_DIFFERENT;
     show(asking, &text, answer, for_people);

@@ -85,7 +85,7 @@ static pe_status check(const pe_settings *settings, pe_problem *why)
     const int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const struct timeval most = {.tv_sec = TIMEOUT_MS / 1000};
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
-    const pe_client_request request = {.method = "GET", .target = "/healthz", .host = host};
+    const pe_client_request request = {.target = "/healthz", .host = host};
     pe_client client = {.fd = fd, .deadline_ms = pe_clock() / PE_NANOSECONDS_PER_MS + TIMEOUT_MS};
     pe_problem cause;
     pe_status status;

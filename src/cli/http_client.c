@@ -129,12 +129,12 @@ static pe_status send_request(const pe_client *client, const pe_client_request *
         bytes += request->parts[p].bytes;
     pe_buffer_format(&head,
                      "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: posenc\r\nConnection: close\r\n",
-                     request->method, request->target, request->host);
+                     request->n_parts > 0 ? "POST" : "GET", request->target, request->host);
     pe_buffer_format(&head, "Accept: %s, application/problem+json\r\n",
                      request->accept != NULL ? request->accept : "*/*");
     if (request->type != NULL)
         pe_buffer_format(&head, "Content-Type: %s\r\n", request->type);
-    if (strcmp(request->method, "POST") == 0)
+    if (request->n_parts > 0)
         pe_buffer_format(&head, "Content-Length: %llu\r\n", (unsigned long long)bytes);
     pe_buffer_str(&head, "\r\n");
     pe_status status =

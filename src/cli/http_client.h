@@ -11,9 +11,9 @@
 
 #define PE_CLIENT_PARTS_MAX 40
 
-/** What is asked; all of it is borrowed. */
+/** What is asked, by POST where there is a body, else by GET; all of it is borrowed. */
 typedef struct pe_client_request {
-    const char *method, *target, *host;
+    const char *target, *host;
     const char *accept, *type;           /* NULL: the field is left out */
     pe_slice parts[PE_CLIENT_PARTS_MAX]; /* of the body, one after the other */
     size_t n_parts;

@@ -25,7 +25,7 @@ static pe_buffer fetch_pack(pe_asking *asking, const char *name)
 {
     char target[256];
     snprintf(target, sizeof target, "/v1/packs/%.200s", name);
-    return pe_ask_text(asking, &(pe_client_request){.method = "GET", .target = target});
+    return pe_ask_text(asking, &(pe_client_request){.target = target});
 }
 
 /* A file of a pack says which one it is, of which version (name: NAME@DIGEST); and is that. */
@@ -135,10 +135,8 @@ static void check_item(check *c, const json_t *item)
                          ? "rope"
                          : json_string_value(json_object_get(item, "resource")),
                      json_string_value(json_object_get(item, "query")));
-    const pe_client_request request = {.method = "POST",
-                                       .target = pe_buffer_text(&target),
-                                       .parts = {pe_buffer_slice(&file)},
-                                       .n_parts = 1};
+    const pe_client_request request = {
+        .target = pe_buffer_text(&target), .parts = {pe_buffer_slice(&file)}, .n_parts = 1};
     json_t *report = pe_ask_json(c->asking, &request, &answer);
     const bool matches = json_is_true(json_object_get(report, "matches"));
     const char *conclusion = json_string_value(json_object_get(report, "conclusion"));

@@ -86,7 +86,6 @@ static void ask(verdict *v, pe_client_request *request, const char *file)
     json_t *report = NULL;
     const size_t format = v->asking->format;
     const bool is_json = format == JSON || format == SARIF;
-    request->method = "POST";
     request->accept = types[format];
     if (is_json)
         report = pe_ask_json(v->asking, request, &text);
@@ -158,8 +157,7 @@ static void ask_layer(verdict *v, const json_t *layer, double length, const char
     pe_buffer_format(&target, "/v1/rope/table?dtype=float64&format=safetensors&positions=0:64%s",
                      long_as);
     pe_ask_add_parameters(json_object_get(layer, "parameters"), &target);
-    pe_buffer table = pe_ask_text(
-        asking, &(pe_client_request){.method = "GET", .target = pe_buffer_text(&target)});
+    pe_buffer table = pe_ask_text(asking, &(pe_client_request){.target = pe_buffer_text(&target)});
     asking->unreadable |= asking->failed; /* its parameters are the file's */
     pe_buffer_format(&claim, "/v1/verify?%s%s", pe_buffer_text(&asking->arguments.query), long_as);
     if (type != NULL && strcmp(type, "all") != 0)
