@@ -111,21 +111,6 @@ static pe_claim_group gather(pe_stored_list *list, size_t first, pe_claim_family
     return group;
 }
 
-static bool is_same(const pe_stored *a, const pe_stored *b)
-{
-    return a->dtype == b->dtype && a->swapped == b->swapped && a->wide == b->wide &&
-           a->bytes == b->bytes && memcmp(a->data, b->data, a->bytes) == 0;
-}
-
-/* One of the first `used` tensors that has the name of another module's. */
-static const pe_stored *twin_of(const pe_stored_list *list, size_t used, const pe_stored *tensor)
-{
-    for (size_t t = 0; t < used; t++)
-        if (strcmp(last_part(list->tensor[t].name), last_part(tensor->name)) == 0)
-            return &list->tensor[t];
-    return NULL;
-}
-
 size_t pe_claim_groups_sort(pe_claim *claim, pe_stored_list *tensors,
                             pe_claim_group groups[PE_CLAIM_GROUPS_MAX])
 {
@@ -148,8 +133,13 @@ size_t pe_claim_groups_sort(pe_claim *claim, pe_stored_list *tensors,
         enum { MOST = 8 };
         size_t copies = 0, ignored = 0;
         for (size_t t = used; t < tensors->n; t++) {
-            const pe_stored *tensor = &tensors->tensor[t], *twin = twin_of(tensors, used, tensor);
-            if (twin != NULL && is_same(tensor, twin)) {
+            const pe_stored *tensor = &tensors->tensor[t], *twin = NULL; /* of another module */
+            for (size_t u = 0; u < used && twin == NULL; u++)
+                if (strcmp(last_part(tensors->tensor[u].name), last_part(tensor->name)) == 0)
+                    twin = &tensors->tensor[u];
+            if (twin != NULL && tensor->dtype == twin->dtype && tensor->swapped == twin->swapped &&
+                tensor->wide == twin->wide && tensor->bytes == twin->bytes &&
+                memcmp(tensor->data, twin->data, tensor->bytes) == 0) {
                 copies++;
             } else if (ignored++ < MOST && twin != NULL) {
                 pe_claim_report(&claim->doubts,

@@ -223,28 +223,24 @@ static pe_status read_parts(pe_claim_reader *r, pe_problem *why)
     return PE_OK;
 }
 
-static bool is_rows(const pe_stored *tensor, pe_tensor_rows *rows)
-{
-    return tensor->dtype != PE_DTYPES && tensor->shape.ndim >= 2 &&
-           pe_tensor_rows_read(tensor, 1, rows) && rows->n >= 2 &&
-           rows->width >= (tensor->shape.ndim == 2 ? 2 : 3) && /* two may be a complex number */
-           !tensor->fortran && !tensor->swapped && !tensor->wide && !tensor->is_complex;
-}
-
 /* Of what is still arriving: tensors of rows, of which two rows are there, or are waited for: one
  * tensor, or cosines and sines. */
 static pe_status check_rows(const pe_claim_reader *r, pe_problem *why)
 {
     const pe_binary_body *body = r->body;
-    const pe_stored *tensor = r->tensors.tensor;
     size_t needed = r->tensors.n > 0 ? 0 : SIZE_MAX;
-    for (size_t t = 0; t < r->tensors.n; t++) {
-        const size_t first = (size_t)(tensor[t].data - (const unsigned char *)body->data);
+    if (r->tensors.n > 1 && !pe_claim_are_cosines_and_sines(&r->tensors))
+        return pe_claim_groups_fail_begun(why);
+    for (const pe_stored *tensor = r->tensors.tensor; tensor < r->tensors.tensor + r->tensors.n;
+         tensor++) {
         pe_tensor_rows rows;
-        if (!is_rows(&tensor[t], &rows) ||
-            (r->tensors.n > 1 && !pe_claim_are_cosines_and_sines(&r->tensors)))
+        if (tensor->dtype == PE_DTYPES || tensor->shape.ndim < 2 ||
+            !pe_tensor_rows_read(tensor, 1, &rows) || rows.n < 2 ||
+            rows.width < (tensor->shape.ndim == 2 ? 2 : 3) || /* two may be a complex number */
+            tensor->fortran || tensor->swapped || tensor->wide || tensor->is_complex)
             return pe_claim_groups_fail_begun(why);
-        const size_t two = first + 2 * rows.width * pe_stored_size(&tensor[t]);
+        const size_t first = (size_t)(tensor->data - (const unsigned char *)body->data);
+        const size_t two = first + 2 * rows.width * pe_stored_size(tensor);
         needed = two > needed ? two : needed;
     }
     if (needed <= body->bytes)
