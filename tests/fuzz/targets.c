@@ -393,7 +393,7 @@ static void read_claim(pe_slice json)
 {
     pe_claim claim = {0};
     pe_problem why = {0};
-    if (pe_claim_json_parse(json, &limits, &claim, &why) == PE_OK)
+    if (pe_claim_json_parse(json, "", &limits, &claim, &why) == PE_OK)
         pe_verify_claim_free(&claim);
     else
         fuzz_check_problem(&why, "/v1/verify", true);

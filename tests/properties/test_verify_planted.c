@@ -129,7 +129,7 @@ static pe_report ask_within(const pe_verify_limits *most, const planted *claim, 
     pe_buffer body = {0};
     const pe_verify_context context = {.tables = tables, .limits = &limits, .bounds = most};
     put_body(claim, u, exact, &body);
-    if (pe_claim_json_parse(pe_buffer_slice(&body), &read_limits, &asked, &why) != PE_OK)
+    if (pe_claim_json_parse(pe_buffer_slice(&body), "", &read_limits, &asked, &why) != PE_OK)
         fail_msg("%s: %s: %.600s", why.where, why.detail, pe_buffer_text(&body));
     if (pe_verify(&asked, &context, &report, &why) != PE_OK)
         fail_msg("%s: %s: %.600s", why.where, why.detail, pe_buffer_text(&body));

@@ -11,11 +11,11 @@
  * A claim from a JSON object: encoding (a name of claim_reader.c, or a table of the registry) or config;
  * parameters, the resource's rows, of which positions, dtype and numerics may also stand beside it;
  * table (an array, or an object of tensors), bias, slopes, or inputs and rotated; tolerance,
- * seq_axis.
+ * seq_axis. more: parameters beside them, as a query string has them, or "".
  * Errors  as pe_query_parse; those of tensors name "table/cos/3/2".
  */
-pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
-                              pe_problem *why) PE_MUST_CHECK;
+pe_status pe_claim_json_parse(pe_slice json, const char *more, const pe_read_limits *limits,
+                              pe_claim *out, pe_problem *why) PE_MUST_CHECK;
 
 /** The same with tensors in a binary body and everything else in the query string. Where the end of
  * the body is still to come, some of what can be claimed is refused, and is to be read when all of

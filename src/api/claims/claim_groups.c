@@ -111,6 +111,13 @@ static pe_claim_group gather(pe_stored_list *list, size_t first, pe_claim_family
     return group;
 }
 
+pe_claim_group pe_claim_group_of_all(const pe_stored_list *tensors)
+{
+    const bool vectors = pe_claim_groups_find(tensors, "inputs") != NULL ||
+                         pe_claim_groups_find(tensors, "rotated") != NULL;
+    return (pe_claim_group){.n = tensors->n, .vectors = vectors};
+}
+
 size_t pe_claim_groups_sort(pe_claim *claim, pe_stored_list *tensors,
                             pe_claim_group groups[PE_CLAIM_GROUPS_MAX])
 {
@@ -156,10 +163,7 @@ size_t pe_claim_groups_sort(pe_claim *claim, pe_stored_list *tensors,
                             copies);
         return n;
     }
-    groups[0] = (pe_claim_group){.n = tensors->n};
-    for (size_t t = 0; t < tensors->n; t++)
-        groups[0].vectors |= strcmp(tensors->tensor[t].name, "inputs") == 0 ||
-                             strcmp(tensors->tensor[t].name, "rotated") == 0;
+    groups[0] = pe_claim_group_of_all(tensors);
     return 1;
 }
 

@@ -162,8 +162,11 @@ static pe_status read_query(pe_claim_reader *r, pe_query *query, pe_query_other 
     query->other = other;
     query->other_state = r;
     query->resource = &with_parameters;
-    const pe_status status = pe_query_read(query, r->body != NULL ? r->body->string : r->json,
-                                           r->body == NULL, r->limits, why);
+    pe_status status =
+        r->more == NULL ? PE_OK : pe_query_read(query, pe_slice_of(r->more), false, r->limits, why);
+    if (status == PE_OK)
+        status = pe_query_read(query, r->body != NULL ? r->body->string : r->json, r->body == NULL,
+                               r->limits, why);
     query->resource = resource;
     return status;
 }
@@ -570,10 +573,10 @@ static pe_status parse(pe_claim_reader *r, pe_claim *out, pe_problem *why)
     return finish(r, out, why);
 }
 
-pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
-                              pe_problem *why)
+pe_status pe_claim_json_parse(pe_slice json, const char *more, const pe_read_limits *limits,
+                              pe_claim *out, pe_problem *why)
 {
-    return parse(&(pe_claim_reader){.limits = limits, .json = json}, out, why);
+    return parse(&(pe_claim_reader){.limits = limits, .json = json, .more = more}, out, why);
 }
 
 pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits *limits,

@@ -42,6 +42,7 @@ typedef struct pe_claim_reader {
     const pe_read_limits *limits;
     const pe_binary_body *body;                /* NULL: a JSON object */
     pe_slice json;                             /* that */
+    const char *more;                          /* a query string beside it, or NULL */
     pe_slice member[PE_CLAIM_MEMBERS];         /* of it, text NULL: there is none */
     size_t looked_up;                          /* members, for what they may have meant */
     pe_slice config;                           /* a configuration, text NULL: none was sent */
@@ -86,6 +87,9 @@ bool pe_claim_are_cosines_and_sines(const pe_stored_list *list);
  */
 size_t pe_claim_groups_sort(pe_claim *claim, pe_stored_list *tensors,
                             pe_claim_group groups[PE_CLAIM_GROUPS_MAX]);
+
+/** All tensors as one group: of vectors where one has a name of theirs. */
+pe_claim_group pe_claim_group_of_all(const pe_stored_list *tensors);
 
 /** The tensor of this name, or NULL. */
 const pe_stored *pe_claim_groups_find(const pe_stored_list *list, const char *name);

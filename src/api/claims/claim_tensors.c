@@ -195,7 +195,7 @@ pe_status pe_claim_tensors_of_json(pe_claim_reader *r, pe_problem *why)
         PE_TRY(add_vectors(r, of, is_embed ? embed : rotated, why));
     }
     if (holder < INPUTS)
-        r->groups[0].n = r->tensors.n;
+        r->groups[0] = pe_claim_group_of_all(&r->tensors);
     return PE_OK;
 }
 

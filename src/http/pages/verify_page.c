@@ -81,43 +81,17 @@ static pe_status read_tensors(pe_request *request, const pe_binary_body *sent, s
     return status;
 }
 
-/* more: "encoding=rope&rope_theta=500000" as members of the object, before those of the body. */
 static pe_status read_json(const pe_request *request, const char *more, pe_claim *out,
                            pe_problem *why)
 {
     const size_t most = (size_t)request->service->settings->max_body_bytes;
-    const pe_slice body = pe_buffer_slice(&request->body);
     const pe_read_limits limits = limits_of(request);
-    pe_buffer text = {0};
-    pe_slice left = pe_slice_of(more);
-    if (body.bytes > most)
+    if (request->body.bytes > most)
         return pe_fail(why, PE_BODY_TOO_LARGE, "",
                        "a JSON body must be at most %zu bytes long; tensors in a binary body may "
                        "have %llu",
                        most, (unsigned long long)request->body_max);
-    if (left.bytes == 0)
-        return pe_claim_json_parse(body, &limits, out, why);
-    pe_slice value = pe_slice_next(&left, '&');
-    (void)pe_slice_next(&value, '=');
-    pe_buffer_format(&text, "{\"encoding\":\"%.*s\"", (int)value.bytes, value.text);
-    for (size_t n = 0; left.bytes > 0; n++) {
-        value = pe_slice_next(&left, '&');
-        const pe_slice name = pe_slice_next(&value, '=');
-        const bool digits = strspn(value.text, "0123456789") >= value.bytes;
-        const char *quote = digits || pe_slice_is(value, "false") ? "" : "\"";
-        pe_buffer_format(&text, "%s\"%.*s\":%s%.*s%s", n == 0 ? ",\"parameters\":{" : ",",
-                         (int)name.bytes, name.text, quote, (int)value.bytes, value.text, quote);
-        pe_buffer_str(&text, left.bytes == 0 ? "}" : "");
-    }
-    const char *brace = memchr(body.text, '{', body.bytes);
-    const size_t skipped = brace != NULL ? (size_t)(brace - body.text) + 1 : 0;
-    pe_buffer_str(&text, ",");
-    pe_buffer_add(&text, body.text + skipped, body.bytes - skipped);
-    const pe_status status = text.failed
-                                 ? pe_fail_memory(why)
-                                 : pe_claim_json_parse(pe_buffer_slice(&text), &limits, out, why);
-    pe_buffer_free(&text);
-    return status;
+    return pe_claim_json_parse(pe_buffer_slice(&request->body), more, &limits, out, why);
 }
 
 /* Of reading a byte of CSV, in units: twice, and most numbers have few. */
