@@ -27,21 +27,15 @@ uint64_t pe_price_sum(const pe_price *price)
 /* Units of work, as measured. */
 #define POSITION_WORK ((uint64_t)16)
 
-static size_t longest_dimension(const pe_values *values)
+static uint64_t planning(const pe_values *values)
 {
-    size_t longest = 0;
+    size_t longest = 0; /* axis of a tensor */
+    uint64_t work = 0, channels = 0, more = 0;
     for (size_t p = 0; p < values->n; p++) {
         const pe_shape *shape = &values->value[p].tensor.shape;
         for (size_t d = 0; d < shape->ndim; d++)
             longest = shape->dim[d] > longest ? shape->dim[d] : longest;
     }
-    return longest;
-}
-
-static uint64_t planning(const pe_values *values)
-{
-    const size_t longest = longest_dimension(values);
-    uint64_t work = 0, channels = 0, more = 0;
     for (size_t p = 0; p < values->n; p++) {
         const pe_value *value = &values->value[p];
         const pe_param *param = value->param;

@@ -70,20 +70,6 @@ static pe_status find_file(const pe_learned_tables *learned, const char *file, c
     return pe_fail(why, PE_INVALID_PARAMETER, "", "a link that leads out of the folder");
 }
 
-static pe_status read_all(int fd, content *out, pe_problem *why)
-{
-    for (size_t have = 0; have < out->bytes;) {
-        const ssize_t got = read(fd, out->data + have, out->bytes - have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return pe_fail(why, PE_INVALID_PARAMETER, "", "it ends while it is read: %s",
-                           got < 0 ? strerror(errno) : "someone has made it shorter");
-        have += (size_t)got;
-    }
-    return PE_OK;
-}
-
 static pe_status read_open(const pe_learned_tables *learned, int fd, content *out, pe_problem *why)
 {
     struct stat facts;
@@ -95,7 +81,16 @@ static pe_status read_open(const pe_learned_tables *learned, int fd, content *ou
                        (long long)facts.st_size, learned->limits.bytes);
     out->bytes = (size_t)facts.st_size;
     out->data = malloc(out->bytes + 1);
-    return out->data == NULL ? pe_fail_memory(why) : read_all(fd, out, why);
+    if (out->data == NULL)
+        return pe_fail_memory(why);
+    for (size_t have = 0; have < out->bytes;) {
+        const ssize_t got = read(fd, out->data + have, out->bytes - have);
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            return pe_fail(why, PE_INVALID_PARAMETER, "", "it ends while it is read: %s",
+                           got < 0 ? strerror(errno) : "someone has made it shorter");
+        have += got > 0 ? (size_t)got : 0;
+    }
+    return PE_OK;
 }
 
 /* O_NONBLOCK: a pipe without a writer is no reason to wait. */
@@ -134,20 +129,6 @@ static pe_status check_shape(pe_stored *stored, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status check_room(const pe_learned_tables *learned, const pe_stored *stored,
-                            pe_problem *why)
-{
-    const size_t bytes = stored->elements * pe_dtype_bytes(stored->dtype);
-    if (learned->n == learned->limits.tables)
-        return pe_fail(why, PE_INVALID_PARAMETER, "", "more than learned_tables, which is %zu",
-                       learned->limits.tables);
-    if (bytes > learned->limits.bytes - learned->bytes)
-        return pe_fail(why, PE_INVALID_PARAMETER, "",
-                       "%zu bytes do not fit beside the tables before; learned_bytes is %zu", bytes,
-                       learned->limits.bytes);
-    return PE_OK;
-}
-
 static pe_status check(const pe_learned_tables *learned, const char *name, pe_stored *stored,
                        pe_problem *why)
 {
@@ -165,8 +146,16 @@ static pe_status check(const pe_learned_tables *learned, const char *name, pe_st
             return pe_fail(why, PE_INVALID_PARAMETER, "", "%s is no name for a table here", name);
     if (pe_learned_tables_find(learned, name) != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "there is a table %s already", name);
-    pe_status status = check_shape(stored, why);
-    return status != PE_OK ? status : check_room(learned, stored, why);
+    PE_TRY(check_shape(stored, why));
+    const size_t bytes = stored->elements * pe_dtype_bytes(stored->dtype);
+    if (learned->n == learned->limits.tables)
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "more than learned_tables, which is %zu",
+                       learned->limits.tables);
+    if (bytes > learned->limits.bytes - learned->bytes)
+        return pe_fail(why, PE_INVALID_PARAMETER, "",
+                       "%zu bytes do not fit beside the tables before; learned_bytes is %zu", bytes,
+                       learned->limits.bytes);
+    return PE_OK;
 }
 
 /* The numbers in memory of their own, since the file's is soon gone. */
@@ -206,12 +195,9 @@ static pe_status add_table(pe_learned_tables *learned, const char *file, const c
                            pe_stored *stored, pe_problem *why)
 {
     pe_learned_table table = {0};
-    pe_status status = pe_stored_check_real(stored, why);
-    if (status == PE_OK)
-        status = check(learned, name, stored, why);
-    PE_TRY(status);
-    status = copy_rows(stored, &table.rows, why);
-    PE_TRY(status);
+    PE_TRY(pe_stored_check_real(stored, why));
+    PE_TRY(check(learned, name, stored, why));
+    PE_TRY(copy_rows(stored, &table.rows, why));
     pe_learned_table *all = realloc(learned->table, (learned->n + 1) * sizeof *all);
     if (all != NULL)
         learned->table = all;
@@ -429,14 +415,6 @@ const pe_learned_table *pe_learned_tables_find(const pe_learned_tables *learned,
 
 /* ---- changes ---- */
 
-static const char *skipped_file(const pe_learned_tables *learned, const char *file)
-{
-    for (size_t i = 0; learned != NULL && i < learned->n_skipped; i++)
-        if (strcmp(learned->skipped[i], file) == 0)
-            return learned->skipped[i];
-    return NULL;
-}
-
 pe_learned_changes pe_learned_tables_compare(const pe_learned_tables *before,
                                              const pe_learned_tables *after)
 {
@@ -448,8 +426,9 @@ pe_learned_changes pe_learned_tables_compare(const pe_learned_tables *before,
         const pe_learned_table *now = pe_learned_tables_find(after, old[i].name);
         changes.removed += now == NULL;
         changes.changed += now != NULL && strcmp(now->digest, old[i].digest) != 0;
-        if (changes.broken == NULL)
-            changes.broken = skipped_file(after, old[i].file);
+        for (size_t k = 0; after != NULL && changes.broken == NULL && k < after->n_skipped; k++)
+            if (strcmp(after->skipped[k], old[i].file) == 0)
+                changes.broken = after->skipped[k];
     }
     for (size_t i = 0; i < n_after; i++)
         changes.added += pe_learned_tables_find(before, fresh[i].name) == NULL;

@@ -106,10 +106,9 @@ void pe_rope_checks_lengths(pe_rope_reading *r)
 }
 
 /* factor, mscale */
-static void eval_attention(const void *context, size_t i, mpfr_ptr out)
+static void eval_attention(const void *context, size_t i PE_UNUSED, mpfr_ptr out)
 {
     const double *numbers = context;
-    (void)i;
     pe_rope_yarn_stretch(numbers[0], numbers[1], out);
 }
 

@@ -15,11 +15,10 @@ typedef struct scale {
     double width, mscale, factor;
 } scale;
 
-static void eval(const void *context, size_t index, mpfr_ptr out)
+static void eval(const void *context, size_t index PE_UNUSED, mpfr_ptr out)
 {
     const scale *s = context;
     mpfr_t stretch;
-    (void)index;
     mpfr_init2(stretch, mpfr_get_prec(out) + 32);
     pe_rope_yarn_stretch(s->factor, s->mscale, stretch);
     mpfr_sqr(stretch, stretch, MPFR_RNDN);
