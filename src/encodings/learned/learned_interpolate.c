@@ -87,14 +87,8 @@ typedef struct method {
     bool align_corners, antialias;
 } method;
 
-/* The patches that one patch is made of, along an axis: first + k, k < n, with these weights. */
-typedef struct taps {
-    size_t n;
-    const size_t *at;
-    const double *weight;
-} taps;
-
-/* Those of all patches of an axis; patch i has [begin[i], begin[i + 1]). */
+/* The patches that those of an axis are made of, and their weights: patch i of [begin[i],
+ * begin[i + 1]). */
 typedef struct axis {
     size_t *begin, *at;
     double *weight;
@@ -237,12 +231,6 @@ static pe_status make_axis(const method *m, size_t from, size_t to, pe_plan *pla
     return PE_OK;
 }
 
-static taps taps_of(const axis *a, size_t i)
-{
-    const size_t begin = a->begin[i];
-    return (taps){a->begin[i + 1] - begin, a->at + begin, a->weight + begin};
-}
-
 /* ---- rows ---- */
 
 typedef struct grid {
@@ -258,42 +246,32 @@ typedef struct state {
     axis y, x;
 } state;
 
-/* Rows of a patch under way. */
-typedef struct mixture {
-    size_t width;
-    double *row, *sum, *mixed; /* [width] */
-} mixture;
-
-/* mixed = sum_y wy (sum_x wx v), from the first to the last, of one patch; in float64. */
-static void mix(const state *s, const taps *y, const taps *x, const mixture *m)
+/* sum_y wy (sum_x wx v), from the first to the last, of one patch; in float64. memory: [3, width]. */
+static void put_patch(const state *s, size_t patch, size_t width, double *memory, pe_dtype dtype,
+                      char *out)
 {
-    const size_t width = m->width;
-    memset(m->mixed, 0, width * sizeof *m->mixed);
-    for (size_t j = 0; j < y->n; j++) {
-        memset(m->sum, 0, width * sizeof *m->sum);
-        for (size_t k = 0; k < x->n; k++) {
-            const size_t at = s->source.by_columns ? x->at[k] * s->source.height + y->at[j]
-                                                   : y->at[j] * s->source.width + x->at[k];
-            const size_t patch = s->extra + at;
-            pe_learned_copy(s->rows, patch * width, width, PE_FLOAT64, m->row);
+    double *row = memory, *sum = row + width, *mixed = sum + width;
+    const bool down = s->target.by_columns;
+    const size_t side = down ? s->target.height : s->target.width;
+    const size_t line = patch / side, place = patch % side, bytes = pe_dtype_bytes(dtype);
+    const size_t y = down ? place : line, x = down ? line : place;
+    memset(mixed, 0, width * sizeof *mixed);
+    for (size_t j = s->y.begin[y]; j < s->y.begin[y + 1]; j++) {
+        memset(sum, 0, width * sizeof *sum);
+        for (size_t k = s->x.begin[x]; k < s->x.begin[x + 1]; k++) {
+            const size_t at = s->source.by_columns ? s->x.at[k] * s->source.height + s->y.at[j]
+                                                   : s->y.at[j] * s->source.width + s->x.at[k];
+            const double weight = s->x.weight[k];
+            pe_learned_copy(s->rows, (s->extra + at) * width, width, PE_FLOAT64, row);
             for (size_t c = 0; c < width; c++)
-                m->sum[c] += x->weight[k] * m->row[c];
+                sum[c] += weight * row[c];
         }
+        const double weight = s->y.weight[j];
         for (size_t c = 0; c < width; c++)
-            m->mixed[c] += y->weight[j] * m->sum[c];
+            mixed[c] += weight * sum[c];
     }
-}
-
-static void put_patch(const state *s, size_t patch, const mixture *m, pe_dtype dtype, char *out)
-{
-    const size_t bytes = pe_dtype_bytes(dtype);
-    const size_t side = s->target.by_columns ? s->target.height : s->target.width;
-    const size_t line = patch / side, place = patch % side;
-    const taps y = taps_of(&s->y, s->target.by_columns ? place : line);
-    const taps x = taps_of(&s->x, s->target.by_columns ? line : place);
-    mix(s, &y, &x, m);
-    for (size_t c = 0; c < m->width; c++)
-        pe_dtype_store(dtype, m->mixed[c] + 0.0, out + c * bytes);
+    for (size_t c = 0; c < width; c++)
+        pe_dtype_store(dtype, mixed[c] + 0.0, out + c * bytes);
 }
 
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
@@ -304,14 +282,13 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     double *memory = malloc(3 * width * sizeof *memory);
     if (memory == NULL)
         return pe_fail_memory(why);
-    const mixture m = {width, memory, memory + width, memory + 2 * width};
     for (size_t u = 0; u < region->units; u++) {
         const size_t row = region->first + u;
         char *to = (char *)out + u * bytes;
         if (row < s->extra)
             pe_learned_copy(s->rows, row * width, width, tensor->dtype, to);
         else
-            put_patch(s, row - s->extra, &m, tensor->dtype, to);
+            put_patch(s, row - s->extra, width, memory, tensor->dtype, to);
     }
     free(memory);
     return PE_OK;
