@@ -8,12 +8,12 @@
 
 /* ---- the stage: elements themselves ---- */
 
-/* What equations name: element = slope claimed + base; and sums of the row that was looked at last. */
+/* What equations name: element = slope claimed + base; and of the row that was looked at last the mean, the
+ * standard deviation and the largest number. */
 typedef struct values {
     double slope, base, told, whole, looked_up, slopes;
-    double error;
+    double mean, deviation, largest;
     size_t row;
-    double mean, deviation, most;
 } values;
 
 static bool counts(const pe_numbers *of, size_t e)
@@ -55,17 +55,41 @@ static pe_status measure(pe_sequence *p, pe_problem *why PE_UNUSED)
 
 static void begin(pe_sequence *p)
 {
-    values *state = p->state;
-    state->error = 0;
-    state->row = SIZE_MAX;
+    ((values *)p->state)->row = SIZE_MAX;
 }
 
-static double at(const pe_sequence *p, size_t e, double claimed PE_UNUSED, double *error)
+static bool has_rows(pe_sequence *p)
 {
-    const values *state = p->state;
-    const double x = pe_sequence_at(p, e - p->from);
-    *error = state->error;
-    return x;
+    return p->of->lookup == NULL && p->columns >= 4 && p->of->view->n_tensors == 1 &&
+           p->of->roundoff != 0;
+}
+
+static void add_up(const pe_sequence *p, size_t first, size_t n, values *out)
+{
+    double sum = 0;
+    out->largest = 0;
+    for (size_t i = first; i < first + n; i++) {
+        sum += p->claimed[i];
+        out->largest = fmax(out->largest, fabs(p->claimed[i]));
+    }
+    out->mean = sum / (double)n;
+    out->deviation = 0;
+    for (size_t i = first; i < first + n; i++)
+        out->deviation += (p->claimed[i] - out->mean) * (p->claimed[i] - out->mean);
+    out->deviation = sqrt(out->deviation / (double)n);
+    pe_numbers_spend(p->of, n);
+}
+
+/* Rows of a mistake of whole rows are added up; b: all of them as one. */
+static double at(const pe_sequence *p, size_t e, double claimed PE_UNUSED, double *error PE_UNUSED)
+{
+    values *state = p->state;
+    const size_t i = e - p->from, row = p->b != 0 ? 0 : i / p->columns;
+    if (p->by->solve == has_rows && row != state->row) {
+        add_up(p, row * p->columns, p->b != 0 ? p->n : p->columns, state);
+        state->row = row;
+    }
+    return pe_sequence_at(p, i);
 }
 
 /* The position of the row that an element is in. */
@@ -87,7 +111,7 @@ static double logit_of(const void *of, double i)
 }
 
 static const pe_term terms[] = {
-    PE_STATE_TERM("slope base told whole looked_up slopes", values, slope),
+    PE_STATE_TERM("slope base told whole looked_up slopes mean deviation largest", values, slope),
     {.name = "position", .at = position_of},
     {.name = "logit", .at = logit_of},
     {0}};
@@ -95,58 +119,7 @@ static const pe_term terms[] = {
 const pe_slip_stage pe_slip_values = {
     .state = sizeof(values), .terms = terms, .measure = measure, .begin = begin, .at = at};
 
-/* ---- whole rows ---- */
-
-static void add_up(const pe_sequence *p, size_t first, size_t n, values *out)
-{
-    double sum = 0;
-    out->most = 0;
-    for (size_t i = first; i < first + n; i++) {
-        sum += p->claimed[i];
-        out->most = fmax(out->most, fabs(p->claimed[i]));
-    }
-    out->mean = sum / (double)n;
-    out->deviation = 0;
-    for (size_t i = first; i < first + n; i++)
-        out->deviation += (p->claimed[i] - out->mean) * (p->claimed[i] - out->mean);
-    out->deviation = sqrt(out->deviation / (double)n);
-    pe_numbers_spend(p->of, n);
-}
-
-/* Of the row of an element, or of all rows. */
-static values *sums_of(const pe_sequence *p, size_t i, bool all)
-{
-    values *state = p->state;
-    const size_t row = all ? 0 : i / p->columns;
-    if (row != state->row)
-        add_up(p, row * p->columns, all ? p->n : p->columns, state);
-    state->row = row;
-    return state;
-}
-
-static bool has_rows(pe_sequence *p)
-{
-    return p->of->lookup == NULL && p->columns >= 4 && p->of->view->n_tensors == 1 &&
-           p->of->roundoff != 0;
-}
-
-/* Rows of nearly one number tell nothing. */
-static double normalized(const pe_sequence *p, size_t i)
-{
-    values *of = sums_of(p, i, false);
-    of->error = 4e-7 * of->most / of->deviation;
-    return of->deviation > 1e-3 * of->most ? (p->claimed[i] - of->mean) / of->deviation : nan("");
-}
-
-/* Halves of a step are rounded to either side. and_value: 1 of all rows. */
-static double quantized(const pe_sequence *p, size_t i)
-{
-    values *of = sums_of(p, i, p->by->fault.and_value != 0);
-    const double step = of->most / p->by->fault.value, steps = p->claimed[i] / step;
-    const bool half = fabs(fabs(steps - trunc(steps)) - 0.5) < 1e-4;
-    of->error = half ? step : 1e-6 * fabs(p->claimed[i]);
-    return step * nearbyint(steps);
-}
+/* ---- numbers of two tensors ---- */
 
 /* Cosines and sines times a power of the scale; all tensors have as many elements. */
 static double with_scale(const pe_sequence *p, size_t e)
@@ -170,6 +143,14 @@ static double with_scale(const pe_sequence *p, size_t e)
 #define BY(NAME, ...) PE_SLIP(NAME, ELEMENTS, ANY, TIMES, .fault.value = __VA_ARGS__)
 #define HEAD_DIM      .where = "a >= 32 && a <= 512 && a % 8 == 0" /* widths of heads */
 #define ROWS          ELEMENTS, .solve = has_rows
+/* What arithmetic leaves so far off is as it was sent. */
+#define ABOUT(MADE, OFF) "abs(y - " MADE ") <= " OFF " ? y : " MADE
+#define NORMAL           "((x - mean)/deviation)"
+/* Halves of a step are rounded to either side. */
+#define LEVEL "(x*a/largest)"
+#define QUANTIZED                                                                                  \
+    .a = "127", .op = "abs(abs(" LEVEL " - trunc(" LEVEL ")) - 0.5) < 1e-4 && "                    \
+                      "abs(y*a/largest - " LEVEL ") < 0.51 ? y : largest/a*rint(" LEVEL ")"
 #define LINE(TIDY)                                                                                 \
     ELEMENTS, .a = TIDY "(slope)", .b = TIDY "(base)", .multiplies = true,                         \
               .where = "told && whole == 0 && a != 0 && a != 1 && b != 0",                         \
@@ -327,9 +308,11 @@ static const pe_slip rows[] = {
     PE_SLIP(index_mirrored_moved, MIRROR_OF("b != 0")),
     PE_SLIP(offset_elements, ELEMENTS, .a = "tidy(base)",
             .where = "looked_up == 0 && a != 0 && n >= 4", .op = "x + a"),
-    PE_SLIP(rows_normalized, ROWS, .make = normalized),
-    PE_SLIP(quantized, ROWS, .make = quantized, .fault.value = 127, .fault.and_value = 1),
-    PE_SLIP(quantized_rows, ROWS, .make = quantized, .fault.value = 127),
+    PE_SLIP(rows_normalized, ROWS, /* rows of nearly one number tell nothing */
+            .op =
+                "deviation > 1e-3*largest ? (" ABOUT(NORMAL, "4e-7*largest/deviation") ") : none"),
+    PE_SLIP(quantized, ROWS, QUANTIZED, .b = "1"),
+    PE_SLIP(quantized_rows, ROWS, QUANTIZED, .b = "0"),
     PE_SLIP(scaled, SCALED("tidy")),
     PE_SLIP(scaled, SCALED("")),
     PE_SLIP(scaled_line, LINE("tidy")),
