@@ -141,7 +141,7 @@ const pe_resource pe_rope_xpos = {
     .plan = plan,
 };
 
-/* A scale costs so many units, and one more for each level of powers: half of them are multiplied. */
+/* A scale costs so many units, and half a one for each level of powers, as half of them are taken. */
 #define SCALE_WORK 8
 
 enum { COS, SIN, SCALE, TENSORS };
@@ -196,7 +196,7 @@ static pe_status plan_table(pe_values *values, pe_plan *out, pe_problem *why)
     PE_TRY(pe_plan_set_work(out, SCALE, SCALE_WORK, why));
     pe_plan_owns(out, &state->scale.shared, pe_tables_unref);
     PE_TRY(rope_xpos_read(values, &rope, positions, &state->scale, why));
-    PE_TRY(pe_plan_set_work(out, SCALE, SCALE_WORK + state->scale.formula.levels, why));
+    PE_TRY(pe_plan_set_work(out, SCALE, SCALE_WORK + state->scale.formula.levels / 2, why));
     state->center = (double)pe_values_int(values, "center");
     PE_TRY(pe_plan_positions(out, values, "positions", &state->positions, why));
     /* zeta_0 is the least: its scale is the greatest, before the center. */
