@@ -52,7 +52,7 @@ void pe_buffer_str(pe_buffer *buffer, const char *text)
 void pe_buffer_little(pe_buffer *buffer, uint64_t number, size_t bytes)
 {
     for (size_t b = 0; b < bytes; b++) {
-        const char byte = b < 8 ? (char)(number >> (8 * b)) : '\0';
+        const char byte = (char)(b < 8 ? number >> (8 * b) : 0);
         pe_buffer_add(buffer, &byte, 1);
     }
 }

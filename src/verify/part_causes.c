@@ -87,7 +87,7 @@ static bool holds(pe_search *s, const division *of, size_t k, size_t from)
     if (made && !view.width_differs && !view.permuted) {
         status = pe_guess_make(&part, context, &guess, s->why);
         if (status == PE_OK)
-            status = pe_measure_explain(&(pe_comparison){&view, &guess, &work}, &by, s->why);
+            status = pe_measure_explain(&(pe_comparison){&view, &guess, &work}, false, &by, s->why);
         pe_guess_free(&guess);
     }
     if (made)

@@ -164,15 +164,29 @@ pe_status pe_measure_walk(const pe_comparison *of, pe_expect *expect, bool last_
     return status;
 }
 
-static bool explain_row(void *state, const pe_expect *expect PE_UNUSED, pe_measure_row *r)
+/* What explains all rows so far, and how many of their elements float32 arithmetic tells nothing of. */
+typedef struct explanation {
+    unsigned by;
+    size_t compared, undecided;
+} explanation;
+
+bool pe_measure_is_undecided(const pe_measure_row *r, size_t c)
 {
-    unsigned *by = state;
-    for (size_t c = 0; c < r->width && *by != 0; c++)
-        *by &= pe_measure_explained_by(r, c);
-    return *by != 0;
+    return r->want.radius[c] > 0 && r->want.float32_error[c] >= r->want.radius[c];
 }
 
-pe_status pe_measure_explain(const pe_comparison *of, unsigned *by, pe_problem *why)
+static bool explain_row(void *state, const pe_expect *expect PE_UNUSED, pe_measure_row *r)
+{
+    explanation *all = state;
+    for (size_t c = 0; c < r->width && all->by != 0; c++) {
+        all->by &= pe_measure_explained_by(r, c);
+        all->undecided += pe_measure_is_undecided(r, c);
+    }
+    all->compared += r->width;
+    return all->by != 0;
+}
+
+pe_status pe_measure_explain(const pe_comparison *of, bool decided, unsigned *by, pe_problem *why)
 {
     pe_expect expect;
     const unsigned allowed = pe_measure_allowed(of->guess);
@@ -182,8 +196,14 @@ pe_status pe_measure_explain(const pe_comparison *of, unsigned *by, pe_problem *
     const pe_status status = pe_expect_exact(of, frequencies, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    *by = allowed;
-    return pe_measure_walk(of, &expect, true, explain_row, by, why);
+    explanation all = {.by = allowed};
+    PE_TRY(pe_measure_walk(of, &expect, true, explain_row, &all, why));
+    /* Where it tells nothing of most elements, noise would be explained as well. That the arithmetic
+     * was another one is told of such elements, too. */
+    if (decided && allowed != PE_BY_FLOAT32 && 2 * all.undecided > all.compared)
+        all.by &= PE_BY_EXACT;
+    *by = all.by;
+    return PE_OK;
 }
 
 /* Elements that are counted. */

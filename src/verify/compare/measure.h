@@ -47,9 +47,13 @@ typedef bool pe_measure_visit(void *state, const pe_expect *expect, pe_measure_r
 pe_status pe_measure_walk(const pe_comparison *of, pe_expect *expect, bool last_first,
                           pe_measure_visit *each, void *state, pe_problem *why) PE_MUST_CHECK;
 
+/** Is float32 arithmetic off by so much in column c that it allows any number? */
+bool pe_measure_is_undecided(const pe_measure_row *r, size_t c);
+
 /** Which of the allowed arithmetics explain the upload as this guess; 0: none. Stops at the first
- * row that none explains. */
-pe_status pe_measure_explain(const pe_comparison *of, unsigned *by, pe_problem *why) PE_MUST_CHECK;
+ * row that none explains. decided: float32 must tell something of half of the elements. */
+pe_status pe_measure_explain(const pe_comparison *of, bool decided, unsigned *by,
+                             pe_problem *why) PE_MUST_CHECK;
 
 /** How many elements arithmetic `by` (one bit) does not allow; beyond `most` they are not counted
  * on. evenly: they are expected all over the upload, so first rows that miss half of their elements

@@ -185,8 +185,7 @@ static void judge(pe_totals *totals, const pe_expect *expect, const pe_measure_r
         const unsigned by = pe_measure_explained_by(r, c);
         totals->by &= by;
         /* Of what is not exact float32 arithmetic may tell nothing. */
-        totals->undecided += r->want.radius[c] > 0 && (by & PE_BY_EXACT) == 0 &&
-                             r->want.float32_error[c] >= r->want.radius[c];
+        totals->undecided += (by & PE_BY_EXACT) == 0 && pe_measure_is_undecided(r, c);
         if ((by & loosest) != 0)
             continue;
         add_bad(totals, expect, r, c);

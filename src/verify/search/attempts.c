@@ -94,7 +94,7 @@ static unsigned explain(pe_search *s, const pe_upload_view *view, pe_guess *gues
 {
     unsigned by;
     const pe_comparison of = {view, guess, &s->work};
-    return pe_attempts_did(s, pe_measure_explain(&of, &by, s->why)) ? by : 0;
+    return pe_attempts_did(s, pe_measure_explain(&of, true, &by, s->why)) ? by : 0;
 }
 
 void pe_attempts_try(pe_search *s, pe_guess *guess)

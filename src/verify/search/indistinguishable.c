@@ -141,7 +141,7 @@ static void try(pe_search *s, const pe_fault *fault)
     if (strcmp(fault->param, "rope_type") == 0)
         set_usual(&other);
     if (pe_faults_apply(fault, &other) &&
-        pe_attempts_did(s, pe_measure_explain(&of, &by, s->why)) && by != 0)
+        pe_attempts_did(s, pe_measure_explain(&of, false, &by, s->why)) && by != 0)
         compare(s, fault, &other);
     pe_guess_free(&other);
 }
