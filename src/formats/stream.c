@@ -3,6 +3,7 @@
  * time. */
 #include "formats/stream.h"
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static size_t most_of(const pe_tensor *tensor)
 /* Can its units, wider than such a block, be made in parts? */
 static bool can_cut(const pe_stream *stream, const pe_tensor *tensor)
 {
+    assert(stream->plan != NULL);
     return stream->plan->makes_parts && tensor->unit > most_of(tensor);
 }
 

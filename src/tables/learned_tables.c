@@ -2,6 +2,7 @@
 /* learned_tables.c - tables that training has made, read from a folder when the program starts. */
 #include "tables/learned_tables.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -147,6 +148,7 @@ static pe_status check(const pe_learned_tables *learned, const char *name, pe_st
     if (pe_learned_tables_find(learned, name) != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "there is a table %s already", name);
     PE_TRY(check_shape(stored, why));
+    assert(learned != NULL);
     const size_t bytes = stored->elements * pe_dtype_bytes(stored->dtype);
     if (learned->n == learned->limits.tables)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "more than learned_tables, which is %zu",

@@ -14,6 +14,7 @@
 
 void pe_accept_encoding_read(const char *accept_encoding, bool plain, pe_accepted_codings *out)
 {
+    *out = (pe_accepted_codings){0};
     int star = -1, *weight = out->weight;
     const struct {
         const char *name;

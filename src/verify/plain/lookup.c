@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lookup.c - uploads whose items are rows of a learned table: by which index each was looked up. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,7 @@ void pe_lookup_read(const pe_numbers *plain, bool transposed, pe_slips_how how)
     const pe_array *table = &pe_values_find(&plain->claim->values, "weights")->tensor;
     const size_t heads = table->shape.dim[1], pairs = plain->elements / heads;
     if (pe_attempts_did(s, make(table->shape.dim[0], heads, pairs, &l, s->why))) {
+        assert(l.got != NULL);
         l.item = 1;
         l.step = pairs;
         fill(&l, table, false);
@@ -295,7 +297,7 @@ void pe_lookup_find_rows(const pe_numbers *plain)
     if (!pe_numbers_goes_on(plain) || shape->ndim != 2 || shape->dim[1] < 4 ||
         !pe_guess_map_is_identity(&plain->claim->distortion.positions))
         return;
-    if (pe_attempts_did(s, make_table(plain, shape, &l, s->why)) && l.items > 0) {
+    if (pe_attempts_did(s, make_table(plain, shape, &l, s->why)) && l.got != NULL) {
         pe_reading reading = {
             .tokens = l.items, .pairs = l.width, .claimed = l.claimed, .position = l.got};
         sort_rows(&l);

@@ -488,12 +488,13 @@ static pe_status take_first(pe_sequence *p, const pe_waves *first, pe_problem *w
 
 static void find_ends(const pe_waves *t)
 {
-    for (size_t k = 0; k < t->axes * t->rows; k++) {
-        const size_t axis = k / t->rows;
-        const double *x = t->claimed.coordinate + axis * t->rows, at = x[k % t->rows];
-        t->low[axis] = at < x[(size_t)t->low[axis]] ? (double)(k % t->rows) : t->low[axis];
-        t->high[axis] = at > x[(size_t)t->high[axis]] ? (double)(k % t->rows) : t->high[axis];
-        t->seen[k] = HUGE_VAL;
+    for (size_t axis = 0; axis < t->axes; axis++) {
+        const double *x = t->claimed.coordinate + axis * t->rows;
+        for (size_t row = 0; row < t->rows; row++) {
+            t->low[axis] = x[row] < x[(size_t)t->low[axis]] ? (double)row : t->low[axis];
+            t->high[axis] = x[row] > x[(size_t)t->high[axis]] ? (double)row : t->high[axis];
+            t->seen[axis * t->rows + row] = HUGE_VAL;
+        }
     }
 }
 
